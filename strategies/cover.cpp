@@ -154,6 +154,7 @@ struct CoverSearch::State {
     std::vector<std::size_t> best_ranks;  // sorted
     std::int64_t* steps = nullptr;
     bool cut = false;
+    bool unknown = false;  // whether some set is enough
 
     State(const Shape& shape_, const HostOption& option_, const Objective& objective_)
         : shape{shape_},
@@ -279,7 +280,7 @@ struct CoverSearch::State {
         chosen.clear();
         best_cost.reset();
         best_ranks.clear();
-        cut = false;
+        cut = unknown = false;
     }
 
     /// What the class still needs at least, over its providers.
@@ -373,16 +374,20 @@ struct CoverSearch::State {
         return bound;
     }
 
-    /// What a packing has to be searched for counts as steps.
-    bool fits(const ByPool& pools) {
+    /// Are the slots there? None: a search did not find them, but came to its end. Counts as steps.
+    std::optional<bool> fits(const ByPool& pools) {
         PackingWork work;
         const bool all = option.room.fits(shape, pools, slots, &work);
         *steps -= work.steps;
-        return all;
+        return work.cut ? std::nullopt : std::optional{all};
     }
 
     bool enough() {
-        if (several_pools) return fits(room);
+        if (several_pools) {
+            const auto all = fits(room);
+            unknown = unknown || !all;
+            return all.value_or(false);
+        }
         for (std::size_t pool = 0; pool < room.size(); ++pool)
             if (room[pool] < saturating_multiply(shape[option.room.pools[pool].need].amount, slots))
                 return false;
@@ -395,7 +400,7 @@ struct CoverSearch::State {
         for (std::size_t i = position; i < items.size(); ++i)
             for (std::size_t pool = 0; pool < all.size(); ++pool)
                 all[pool] = saturating_add(all[pool], gains(items[i])[pool]);
-        return fits(all);
+        return fits(all).value_or(true);
     }
 
     std::vector<std::size_t> chosen_ranks() const {
@@ -514,7 +519,7 @@ Cover CoverSearch::best(Amount slots, std::int64_t& steps) {
     state.visit(0);
     steps = std::max<std::int64_t>(steps, 0);
     cover.cost = state.best_cost.value_or(cover.bound);
-    cover.proven = !state.cut;
+    cover.proven = !state.cut && !state.unknown;
     for (const std::size_t rank : state.best_ranks) {
         cover.victims.push_back(state.ranking[rank]);
         if (state.objective.goal->tie != Tie::id)

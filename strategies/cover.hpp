@@ -28,7 +28,7 @@ struct Cover {
     std::vector<Amount> checker;       ///< theirs in the tie rule's order; empty if the id decides
     Cost cost;                         ///< with the host's base
     Cost bound;                        ///< no set costs less, level by level
-    bool proven = true;                ///< false: the steps ran out first
+    bool proven = true;                ///< false: the steps of it or of a packing ran out first
 };
 
 class CoverSearch {

@@ -129,11 +129,11 @@ Refusal refused_by_inventory(const Host& host, const Shape& shape) {
     return refused_by_parts(host, shape);
 }
 
-Refusal refused_when_empty(const HostRoom& room, const Shape& shape) {
+Refusal refused_when_empty(const HostRoom& room, const Shape& shape, PackingWork& work) {
     if (room.packing != nullptr) {
         const ByPool full = room.capacities();
-        const auto misfits = room.packing->misfits(full, 1);
-        if (!misfits.empty())
+        const auto misfits = room.packing->misfits(full, 1, &work);
+        if (!misfits.empty() && !work.cut)
             return {{RejectionCode::not_enough_capacity,
                      "too small even when empty: " + room.shortage(shape, full, 1) + " short"}};
         return std::nullopt;
@@ -182,13 +182,14 @@ std::string servers(std::size_t n) {
 }
 
 std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Shape& shape,
-                           const Sorted& sorted) {
+                           const Sorted& sorted, bool cut) {
     std::string text = room.shortage(shape, emptied, 1) + " short";
     text += sorted.candidates.empty()
                 ? ", and no revocable server that may be deleted holds any of it"
                 : " even if its " + servers(sorted.candidates.size()) + " were deleted";
     for (const auto& [reason, n] : sorted.kept)
         text += "; " + servers(static_cast<std::size_t>(n)) + " can't be deleted: " + reason;
+    if (cut) text += "; the search for a slot was cut short";
     return text;
 }
 
@@ -230,7 +231,8 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     HostOption option;
     option.host = &host;
     option.room = room_on(host, input.shape, input.ledger, input.request.id);
-    if (auto no = refused_when_empty(option.room, input.shape))
+    PackingWork of_host;
+    if (auto no = refused_when_empty(option.room, input.shape, of_host))
         return reject(no->first, no->second);
 
     Sorted sorted = sort_servers(host, option.room, input);
@@ -240,16 +242,17 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     const ByPool emptied = room_without(option, all);
     if (input.checker != nullptr) option.max_slots = input.checker->max_slots(host);
     const auto slots_in = [&](const ByPool& room) {
-        return std::min(
-            option.max_slots,
-            option.room.slots(input.shape, room, std::min(option.max_slots, input.wanted)));
+        return std::min(option.max_slots,
+                        option.room.slots(input.shape, room,
+                                          std::min(option.max_slots, input.wanted), &of_host));
     };
     option.slots_ready = slots_in(option.room.room_now());
     option.slots_possible = slots_in(emptied);
+    if (input.work != nullptr) *input.work += of_host;
     if (option.slots_possible == 0) {
         sorted.candidates = std::move(option.candidates);
         return reject(RejectionCode::not_enough_revocable,
-                      why_not_enough(option.room, emptied, input.shape, sorted));
+                      why_not_enough(option.room, emptied, input.shape, sorted, of_host.cut));
     }
     return option;
 }

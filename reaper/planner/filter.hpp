@@ -34,6 +34,7 @@ struct FilterInput {
     bool all_may_go = false;
     /// Where slots have to be searched for, no more than these are.
     Amount wanted = max_amount;
+    PackingWork* work = nullptr;  ///< what the searches for slots take; may be null
 };
 
 /// Why not, of a host with these traits of its root provider.

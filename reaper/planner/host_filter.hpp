@@ -21,6 +21,7 @@ class HostFilter final : public HostList {
 public:
     /// The arguments must outlive this. No host counts more than `wanted` slots.
     HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount wanted);
+    HostFilter& operator=(HostFilter&&) = delete;
 
     const HostOption& operator[](std::size_t host) const override;
     bool sketch(std::size_t host, HostSketch& sketch) const override;
@@ -34,6 +35,8 @@ public:
 
     const Host& host(std::size_t host) const { return *cloud_.row(hosts_[host].row).host; }
 
+    /// False: a search for slots came to its limit, and there may be more of them.
+    bool all_found() const { return !work_.cut; }
     Amount all_ready() const { return all_ready_; }
     Amount all_possible() const { return all_possible_; }
 
@@ -89,6 +92,7 @@ private:
 
     const CloudIndex& cloud_;
     FilterInput input_;
+    PackingWork work_;
     LedgerRows& ledger_rows_;
     const bool whole_;                     // as these are
     const Role* role_ = nullptr;           // the request's only right; null: it has others, or none

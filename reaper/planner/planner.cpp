@@ -164,12 +164,14 @@ std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetG
 }
 
 /// Why all revocable servers together are not enough, or (`not_all`) those that may be deleted:
-/// `hosts` give slots, `refused` lists the others.
+/// `hosts` give slots, `refused` lists the others. Not `found`: there may be more.
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
-                           Amount requested, Amount possible, bool not_all) {
-    std::string text = "only " + std::to_string(possible) + " of " + counted(requested, "slot") +
-                       " can come free, even if all revocable servers " +
-                       (not_all ? "that may be deleted were (" : "were deleted (");
+                           Amount requested, Amount possible, bool not_all, bool found) {
+    std::string text =
+        "only " + std::to_string(possible) + " of " + counted(requested, "slot") +
+        (found ? " can come free" : " could be found, in a search that was cut short") +
+        ", even if all revocable servers " +
+        (not_all ? "that may be deleted were (" : "were deleted (");
     if (hosts == 0 && refused.empty()) text += "no hosts are known";
     if (hosts > 0) text += counted(static_cast<Amount>(hosts), "host") + " with slots";
     bool first = hosts == 0;
@@ -450,11 +452,11 @@ private:
         answer.slots_requested = to_int(requested_);
         answer.slots_possible = to_int(possible());
         Rejections rejections{host_filter_, input_};
-        answer.reason = note.empty()
-                            ? why_not_enough(host_filter_.size(), rejections.counts, requested_,
-                                             possible(), others_would_do())
-                            : note + " (of " + std::to_string(requested_) + " requested; " +
-                                  std::to_string(possible()) + " would be possible)";
+        answer.reason =
+            note.empty() ? why_not_enough(host_filter_.size(), rejections.counts, requested_,
+                                          possible(), others_would_do(), host_filter_.all_found())
+                         : note + " (of " + std::to_string(requested_) + " requested; " +
+                               std::to_string(possible()) + " would be possible)";
         rejections.add_too_few(requested_);
         answer.rejected = std::move(rejections.told);
         answer.rejected_counts = std::move(rejections.counts);
@@ -501,6 +503,9 @@ private:
         plan.slots_freed = to_int(freed);
         plan.note = note.empty() || selection.note.empty() ? note + selection.note
                                                            : note + "; " + selection.note;
+        if (!host_filter_.all_found())
+            plan.note += std::string{plan.note.empty() ? "" : "; "} +
+                         "the search for slots was cut short: hosts may have more of them";
         plan.cost = cost_of(choice.chosen, strategy);
         std::size_t told = 0;
         for (const auto& [host, on_host] : chosen) {

@@ -422,11 +422,13 @@ Amount Packing::slots(const ByPool& room, Amount most, PackingWork* work) const 
     return std::max<Amount>(scarcest, 0);
 }
 
-std::vector<std::string> Packing::misfits(const ByPool& room, Amount slots) const {
+std::vector<std::string> Packing::misfits(const ByPool& room, Amount slots,
+                                          PackingWork* work) const {
+    PackingWork own;
     std::vector<std::string> names;
     for (const auto& component : components_)
-        if (PackingWork work;
-            hopeless_ || !fits(component, room, saturating_add(slots, component.lost), work))
+        if (hopeless_ || !fits(component, room, saturating_add(slots, component.lost),
+                               work != nullptr ? *work : own))
             for (const std::size_t part : component.parts) names.push_back(parts_[part].name);
     return names;
 }

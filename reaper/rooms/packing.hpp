@@ -6,7 +6,7 @@
 // parts for each slot fit if these sum up to k * slots (a flow with equal shares is best, and an
 // integral one is as good). Other components are searched, slot by slot, with that bound for the
 // parts that are alike and a memory of what was found not to fit. Worst case exponential, so the
-// steps are limited: what they don't find does not fit.
+// steps are limited: whether what they don't find would fit is not known (PackingWork).
 #pragma once
 
 #include <cstddef>
@@ -107,6 +107,12 @@ constexpr Amount max_amount = std::numeric_limits<Amount>::max();
 struct PackingWork {
     std::int64_t steps = 0;  ///< of searches; arithmetic is free
     bool cut = false;        ///< a search came to its limit: what it did not find may fit
+
+    PackingWork& operator+=(const PackingWork& other) {
+        steps += other.steps;
+        cut = cut || other.cut;
+        return *this;
+    }
 };
 
 class Packing {
@@ -144,7 +150,8 @@ public:
     /// The most that fit; a search for them ends at `most`.
     Amount slots(const ByPool& room, Amount most, PackingWork* work = nullptr) const;
     /// Names of the parts that stand in the way of so many slots; empty: none do.
-    std::vector<std::string> misfits(const ByPool& room, Amount slots) const;
+    std::vector<std::string> misfits(const ByPool& room, Amount slots,
+                                     PackingWork* work = nullptr) const;
 
     /// More slots than this are never found where parts differ.
     static constexpr Amount most_searched = 64;

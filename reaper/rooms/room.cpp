@@ -203,9 +203,27 @@ HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
     return room;
 }
 
+namespace {
+
+/// No more slots fit than the pools have room for together.
+Amount most_by_sums(const HostRoom& host, const Shape& shape, const ByPool& room) {
+    std::vector<Amount> sums(shape.size(), 0);
+    for (std::size_t pool = 0; pool < room.size(); ++pool) {
+        Amount& sum = sums[host.pools[pool].need];
+        sum = saturating_add(sum, std::max<Amount>(room[pool], 0));
+    }
+    Amount most = max_amount;
+    for (std::size_t need = 0; need < sums.size(); ++need)
+        most = std::min(most, sums[need] / shape[need].amount);
+    return most;
+}
+
+}  // namespace
+
 Amount HostRoom::slots(const Shape& shape, const ByPool& room, Amount most,
                        PackingWork* work) const {
-    if (packing != nullptr) return packing->slots(room, most, work);
+    if (packing != nullptr)
+        return packing->slots(room, std::min(most, most_by_sums(*this, shape, room)), work);
     std::vector<Amount> by_need(shape.size(), 0);
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (room[i] > 0)
@@ -219,7 +237,8 @@ Amount HostRoom::slots(const Shape& shape, const ByPool& room, Amount most,
 
 bool HostRoom::fits(const Shape& shape, const ByPool& room, Amount wanted,
                     PackingWork* work) const {
-    return packing != nullptr ? packing->fits(room, wanted, work) : slots(shape, room) >= wanted;
+    if (packing == nullptr) return slots(shape, room) >= wanted;
+    return wanted <= most_by_sums(*this, shape, room) && packing->fits(room, wanted, work);
 }
 
 bool HostRoom::counts_without_deficit(std::size_t pool) const {

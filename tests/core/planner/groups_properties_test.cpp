@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -268,6 +269,24 @@ TEST(GroupPlan, TheFewestVictimsAreTheFewest) {
             RC_ASSERT(slots_in_all(c, some) < c.wanted.slots);
         }
     });
+}
+
+TEST(GroupPlan, WhatASearchDoesNotFindIsNotSaidToBeMissing) {
+    Host made = host("h", {{"VCPU", 1}});
+    for (const char* const gpu : {"gpu0", "gpu1", "gpu2"}) nest(made, gpu, {{"VGPU", 200}});
+    Request wanted = request({{"VGPU", 3}}, 70);
+    for (const Amount amount : {1, 2}) {
+        RequestGroup group;
+        group.suffix = std::to_string(amount);
+        group.resources.set(ResourceClass{"VGPU"}, amount);
+        wanted.groups.push_back(std::move(group));
+    }
+    wanted.group_policy = GroupPolicy::isolate;
+    ASSERT_EQ(slots_without(made, ways_of(made, wanted), {}, wanted.slots), wanted.slots);
+    const auto decision = plan(wanted, Snapshot{at(0), {made}, {}});
+    const auto* const answer = std::get_if<NotEnough>(&decision);
+    ASSERT_NE(answer, nullptr);
+    EXPECT_THAT(answer->reason, ::testing::HasSubstr("70 slots could be found, in a search"));
 }
 
 }  // namespace

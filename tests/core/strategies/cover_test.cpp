@@ -373,5 +373,21 @@ TEST(Cover, WhatPackingsTakeCountsAsSteps) {
     EXPECT_TRUE(option.room.fits(shape, room_without(option, cut.victims), 11));
 }
 
+TEST(Cover, WhatAPackingLeavesOpenIsNotProven) {
+    const Shape shape = seven_and_eight();
+    const Host made = open_gpus();
+    const HostOption option = option_of(made, shape);
+    PackingWork work;
+    ASSERT_FALSE(option.room.fits(shape, option.room.room_now(), 11, &work));
+    ASSERT_TRUE(work.cut);
+    const Goal goal = leftover_goal({ResourceClass{"MEMORY_MB"}}, Tie::id);
+    const Objective objective = objective_of(goal, shape, nullptr);
+    std::int64_t steps = plenty;
+    const Cover cover = CoverSearch{shape, option, objective}.best(11, steps);
+    EXPECT_GT(steps, 0);
+    EXPECT_FALSE(cover.victims.empty());
+    EXPECT_FALSE(cover.proven);
+}
+
 }  // namespace
 }  // namespace reaper::cover_test
