@@ -39,15 +39,12 @@ the file or the configuration is wrong, 1 anything else.
 )"};
 
 void add_apply_options(CLI::App& command, ApplyCommand& apply) {
-    command.add_option("FILE", apply.file, "Of 'reaper plan --save'; - is stdin")
-        ->required()
-        ->type_name("");
+    option(command, "FILE", "", apply.file, "Of 'reaper plan --save'; - is stdin")->required();
     command.add_flag("--dry-run", apply.dry_run, "Only say whether the plan holds");
 }
 
 void add_save_option(CLI::App& plan, std::string& file) {
-    plan.add_option("--save", file, "Also write the plan to this file, for 'reaper apply'")
-        ->type_name("FILE");
+    option(plan, "--save", "FILE", file, "Also write the plan to this file, for 'reaper apply'");
 }
 
 Result<void> check_save(const PlanCommand& plan, bool described) {
@@ -68,30 +65,22 @@ void add_setup(CLI::App& app, Parsed& parsed) {
     CLI::App& setup = *add_command(app, "setup", help::setup);
     setup.require_subcommand(1);
     CLI::App& slots = *add_command(setup, "resource-tagging", help::setup_slots);
-    slots
-        .add_option("--class", parsed.setup.slot_class,
-                    "The resource class (default CUSTOM_PREEMPTIBLE)")
-        ->type_name("CLASS");
-    slots.add_option("--slots", parsed.setup.count.fixed, "Slots on each host")
-        ->type_name("N")
+    option(slots, "--class", "CLASS", parsed.setup.slot_class,
+           "The resource class (default CUSTOM_PREEMPTIBLE)");
+    option(slots, "--slots", "N", parsed.setup.count.fixed, "Slots on each host")
         ->check(quiet(CLI::Range(1, 1000000)));
-    slots
-        .add_option("--slots-per", parsed.per,
-                    "One slot for so much of each host's capacity: VCPU:2")
-        ->type_name("CLASS:N");
-    slots
-        .add_option("--hosts", parsed.setup.hosts,
-                    "Only hosts of such a name, with * and ? (default *)")
-        ->type_name("PATTERN");
+    option(slots, "--slots-per", "CLASS:N", parsed.per,
+           "One slot for so much of each host's capacity: VCPU:2");
+    option(slots, "--hosts", "PATTERN", parsed.setup.hosts,
+           "Only hosts of such a name, with * and ? (default *)");
     slots.add_flag("--apply", parsed.setup.apply, "Do it; without, it is only told");
     slots.add_flag("--undo", parsed.setup.undo, "Take it away again");
     CLI::App& kept = *add_command(setup, "reservations", help::setup_reservations);
     kept.add_flag("--apply", parsed.reservation_setup.apply, "Do it; without, it is only told");
     kept.add_flag("--undo", parsed.reservation_setup.undo, "Take it away again");
     CLI::App& room = *add_command(setup, "oversubscription", help::setup_oversubscription);
-    room.add_option("--hosts", parsed.room_setup.hosts,
-                    "Only hosts of such a name, with * and ? (default: as configured)")
-        ->type_name("PATTERN");
+    option(room, "--hosts", "PATTERN", parsed.room_setup.hosts,
+           "Only hosts of such a name, with * and ? (default: as configured)");
     room.add_flag("--apply", parsed.room_setup.apply, "Do it; without, it is only told");
     room.add_flag("--undo", parsed.room_setup.undo, "Take it away again");
 }
@@ -260,71 +249,53 @@ Leave version_text(bool as_json) {
 void add_global_options(CLI::App& app, Parsed& parsed) {
     app.set_help_flag("-h,--help", "Show this help, or that of the command");
     app.set_version_flag("--version", std::string("reaper ") + REAPER_VERSION, "Show the version");
-    app.add_option("--config", parsed.global.config_file,
-                   "Configuration (default /etc/reaper/reaper.yaml, or REAPER_CONFIG)")
-        ->envname("REAPER_CONFIG")
-        ->type_name("FILE");
-    app.add_option("--api", parsed.global.api.url,
-                   "Ask the daemon at https://HOST:PORT of its admin API (or REAPER_API)")
-        ->envname("REAPER_API")
-        ->type_name("URL");
-    app.add_option("--ca-file", parsed.global.api.ca_file,
-                   "With --api: certificates to trust, PEM (default the system's)")
-        ->type_name("FILE");
-    app.add_option("--cert-file", parsed.global.api.cert_file,
-                   "With --api: certificate of the client, PEM")
-        ->type_name("FILE");
-    app.add_option("--key-file", parsed.global.api.key_file, "With --api: its key, PEM")
-        ->type_name("FILE");
-    app.add_option("--token-file", parsed.global.api.token_file,
-                   "With --api: holds a token of Keystone (default OS_TOKEN, or a new one)")
-        ->type_name("FILE");
+    option(app, "--config", "FILE", parsed.global.config_file,
+           "Configuration (default /etc/reaper/reaper.yaml, or REAPER_CONFIG)")
+        ->envname("REAPER_CONFIG");
+    option(app, "--api", "URL", parsed.global.api.url,
+           "Ask the daemon at https://HOST:PORT of its admin API (or REAPER_API)")
+        ->envname("REAPER_API");
+    option(app, "--ca-file", "FILE", parsed.global.api.ca_file,
+           "With --api: certificates to trust, PEM (default the system's)");
+    option(app, "--cert-file", "FILE", parsed.global.api.cert_file,
+           "With --api: certificate of the client, PEM");
+    option(app, "--key-file", "FILE", parsed.global.api.key_file, "With --api: its key, PEM");
+    option(app, "--token-file", "FILE", parsed.global.api.token_file,
+           "With --api: holds a token of Keystone (default OS_TOKEN, or a new one)");
     app.add_flag("--json", parsed.global.json, "Print the answer as JSON");
     app.add_flag("-v,--verbose", parsed.verbose, "Log more; twice: everything");
-    app.add_option("--log-level", parsed.log_level,
-                   "trace, debug, info, warning or error, instead of the configured one")
-        ->type_name("LEVEL")
+    option(app, "--log-level", "LEVEL", parsed.log_level,
+           "trace, debug, info, warning or error, instead of the configured one")
         ->check(quiet(CLI::IsMember({"trace", "debug", "info", "warning", "error"})));
-    app.add_option("--color", parsed.color, "auto (when stdout is a terminal), always or never")
-        ->type_name("WHEN")
+    option(app, "--color", "WHEN", parsed.color,
+           "auto (when stdout is a terminal), always or never")
         ->check(quiet(CLI::IsMember({"auto", "always", "never"})));
 }
 
 void add_snapshot(CLI::App& app, Parsed& parsed) {
     CLI::App& snapshot = *add_command(app, "snapshot", help::snapshot);
-    snapshot.add_option("--out", parsed.snapshot.out, "Where to (default -, which is stdout)")
-        ->type_name("FILE");
+    option(snapshot, "--out", "FILE", parsed.snapshot.out, "Where to (default -, which is stdout)");
     snapshot.add_flag("--anonymous", parsed.snapshot.anonymous, "Replace names and ids");
 }
 
 void add_host_filters(CLI::App& hosts, HostFilters& filters) {
-    CLI::Option* const only =
-        hosts
-            .add_option("HOST", filters.host, "Only this host: its name, whole or short, or its id")
-            ->type_name("");
-    hosts.add_option("--host", filters.host, "The same")->type_name("HOST")->excludes(only);
-    hosts.add_option("--zone,--az", filters.zone, "Only hosts of this availability zone")
-        ->type_name("AZ");
-    hosts
-        .add_option("--project", filters.project,
-                    "Only servers of this project, and hosts that have some: id, or name")
-        ->type_name("PROJECT");
-    hosts
-        .add_option("--flavor", filters.flavor,
-                    "Only servers of this flavor, by name, and hosts with some")
-        ->type_name("FLAVOR");
-    hosts
-        .add_option("--type", filters.type,
-                    "Only regular or revocable servers, and hosts with some")
-        ->type_name("TYPE")
+    CLI::Option* const only = option(hosts, "HOST", "", filters.host,
+                                     "Only this host: its name, whole or short, or its id");
+    option(hosts, "--host", "HOST", filters.host, "The same")->excludes(only);
+    option(hosts, "--zone,--az", "AZ", filters.zone, "Only hosts of this availability zone");
+    option(hosts, "--project", "PROJECT", filters.project,
+           "Only servers of this project, and hosts that have some: id, or name");
+    option(hosts, "--flavor", "FLAVOR", filters.flavor,
+           "Only servers of this flavor, by name, and hosts with some");
+    option(hosts, "--type", "TYPE", filters.type,
+           "Only regular or revocable servers, and hosts with some")
         ->check(quiet(CLI::IsMember({"regular", "revocable"})));
 }
 
 void add_explain(CLI::App& app, Parsed& parsed) {
     CLI::App& explain = *add_command(app, "explain", help::explain);
-    explain.add_option("SERVER", parsed.explain.asked, "Its id or name, or a request's id")
-        ->required()
-        ->type_name("");
+    option(explain, "SERVER", "", parsed.explain.asked, "Its id or name, or a request's id")
+        ->required();
     add_journal_option(explain, parsed.explain.journal);
 }
 
@@ -332,13 +303,12 @@ void add_dead_letters(CLI::App& app, Parsed& parsed) {
     CLI::App& letters = *add_command(app, "dead-letters", help::dead_letters);
     letters.require_subcommand(1);
     add_command(letters, "list", help::dead_letters_list);
-    add_command(letters, "show", help::dead_letters_show)
-        ->add_option("ID", parsed.letters.ids, "Its id, as the list has it")
+    option(*add_command(letters, "show", help::dead_letters_show), "ID", "", parsed.letters.ids,
+           "Its id, as the list has it")
         ->required()
-        ->expected(1)
-        ->type_name("");
+        ->expected(1);
     CLI::App& retry = *add_command(letters, "retry", help::dead_letters_retry);
-    retry.add_option("ID", parsed.letters.ids, "Their ids, as the list has them")->type_name("");
+    option(retry, "ID", "", parsed.letters.ids, "Their ids, as the list has them");
     retry.add_flag("--all", parsed.letters.all, "All of them");
 }
 
@@ -360,17 +330,13 @@ void add_journal(CLI::App& app, Parsed& parsed) {
     journal.require_subcommand(1);
     CLI::App& migrate = *add_command(journal, "migrate", help::journal_migrate);
     migrate.add_flag("--dry-run", parsed.journal.dry_run, "Only prints the SQL");
-    migrate
-        .add_option("--url", parsed.journal.database_url,
-                    "The same database with another user, who may create tables")
-        ->type_name("URL");
-    migrate.add_option("--password-file", parsed.journal.password_file, "Of that user")
-        ->type_name("FILE");
+    option(migrate, "--url", "URL", parsed.journal.database_url,
+           "The same database with another user, who may create tables");
+    option(migrate, "--password-file", "FILE", parsed.journal.password_file, "Of that user");
     CLI::App& copy = *add_command(journal, "copy", help::journal_copy);
-    copy.add_option("--from", parsed.journal.from, "A journal's file, into the database")
-        ->type_name("FILE");
-    copy.add_option("--to", parsed.journal.to, "A journal's file, new or empty, from the database")
-        ->type_name("FILE");
+    option(copy, "--from", "FILE", parsed.journal.from, "A journal's file, into the database");
+    option(copy, "--to", "FILE", parsed.journal.to,
+           "A journal's file, new or empty, from the database");
 }
 
 Result<Command> finish_journal(const CLI::App& chosen, const Parsed& parsed) {
@@ -389,26 +355,21 @@ Result<Command> finish_journal(const CLI::App& chosen, const Parsed& parsed) {
 
 void add_protect(CLI::App& app, Parsed& parsed) {
     CLI::App& protect = *add_command(app, "protect", help::protect);
-    protect
-        .add_option("SERVER", parsed.protect.server, "Its id, or its name; without, all of them")
-        ->type_name("");
-    protect.add_option("--until", parsed.protect_until, "Until then: 2026-11-27T08:00:00, UTC")
-        ->type_name("TIME");
-    protect.add_option("--for", parsed.protect_span, "For this time: 30min, 24h")
-        ->type_name("SPAN");
-    protect.add_option("--reason", parsed.protect.reason, "Why; shown wherever it shows")
-        ->type_name("TEXT");
+    option(protect, "SERVER", "", parsed.protect.server,
+           "Its id, or its name; without, all of them");
+    option(protect, "--until", "TIME", parsed.protect_until,
+           "Until then: 2026-11-27T08:00:00, UTC");
+    option(protect, "--for", "SPAN", parsed.protect_span, "For this time: 30min, 24h");
+    option(protect, "--reason", "TEXT", parsed.protect.reason, "Why; shown wherever it shows");
     protect.add_flag("--remove", parsed.protect.remove, "Ends its protection");
     protect.add_flag("--list", parsed.protect_list, "Lists the servers that are protected");
 }
 
 void add_simulate(CLI::App& app, Parsed& parsed) {
     CLI::App& simulate = *add_command(app, "simulate", help::simulate);
-    simulate.add_option("SERVER", parsed.simulate.server, "Its id")->type_name("")->required();
-    simulate
-        .add_option("--for", parsed.simulate_span,
-                    "Before the end: 2min; default: as configured for it")
-        ->type_name("SPAN");
+    option(simulate, "SERVER", "", parsed.simulate.server, "Its id")->required();
+    option(simulate, "--for", "SPAN", parsed.simulate_span,
+           "Before the end: 2min; default: as configured for it");
     simulate.add_flag("--remove", parsed.simulate.remove, "Takes the notice back");
 }
 
@@ -451,9 +412,8 @@ Result<ProtectCommand> finish_protect(const Parsed& parsed) {
 }
 
 void add_switch(CLI::App& app, Parsed& parsed) {
-    add_command(app, "pause", help::pause)
-        ->add_option("--reason", parsed.pause.reason, "Why; shown by status and in the history")
-        ->type_name("TEXT");
+    option(*add_command(app, "pause", help::pause), "--reason", "TEXT", parsed.pause.reason,
+           "Why; shown by status and in the history");
     add_command(app, "resume", help::resume);
     add_protect(app, parsed);
     add_simulate(app, parsed);
@@ -466,14 +426,12 @@ void add_switch(CLI::App& app, Parsed& parsed) {
 
 /// What packages install beside the program.
 void add_own_texts(CLI::App& app, Parsed& parsed) {
-    add_command(app, "completion", help::completion)
-        ->add_option("SHELL", parsed.shell, "bash or zsh")
+    option(*add_command(app, "completion", help::completion), "SHELL", "", parsed.shell,
+           "bash or zsh")
         ->required()
-        ->type_name("")
         ->check(quiet(CLI::IsMember({"bash", "zsh"})));
-    add_command(app, "help", help::help)
-        ->add_option("COMMAND", parsed.help_words, "The command; without, all of them")
-        ->type_name("");
+    option(*add_command(app, "help", help::help), "COMMAND", "", parsed.help_words,
+           "The command; without, all of them");
     add_command(app, "version", help::version);
 }
 
@@ -488,15 +446,14 @@ void describe(CLI::App& app, Parsed& parsed) {
     CLI::App* const run = add_command(app, "run", help::run);
     CLI::Option* const dry =
         run->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
-    run->add_option("--admin", parsed.run.admin,
-                    "In a dry run: where the API and its page listen, IP:PORT or unix:/PATH")
-        ->needs(dry)
-        ->type_name("ADDRESS");
+    option(*run, "--admin", "ADDRESS", parsed.run.admin,
+           "In a dry run: where the API and its page listen, IP:PORT or unix:/PATH")
+        ->needs(dry);
     add_command(app, "gateway", help::gateway);
     add_plan(app, parsed);
     add_request(app, parsed);
     add_apply_options(*add_command(app, "apply", help::apply), parsed.apply);
-    add_room_options(*add_command(app, "room", help::room), parsed.room);
+    add_room(app, parsed);
     CLI::App& hosts = *add_command(app, "hosts", help::hosts);
     add_snapshot_option(hosts, parsed.hosts.snapshot_file);
     hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
@@ -543,7 +500,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     }
     if (name == "apply") return Command{parsed.apply};
     if (name == "room") {
-        Result<RoomCommand> room = room_command(parsed.room);
+        Result<RoomCommand> room = finish_room(parsed);
         return room ? Result<Command>{std::move(*room)} : room.error();
     }
     if (name == "history") {
@@ -597,7 +554,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         return Command{std::move(risk)};
     }
     if (name == "estimate") {
-        Result<EstimateCommand> estimate = estimate_command(parsed.estimate);
+        Result<EstimateCommand> estimate = finish_estimate(parsed);
         return estimate ? Result<Command>{std::move(*estimate)} : estimate.error();
     }
     if (name == "replay") {

@@ -62,6 +62,21 @@ private:
 /// `parent` has a HelpFormatter.
 CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text);
 
+/// `type` is what its value is called in the help.
+template <class Target>
+CLI::Option* option(CLI::App& command, const char* names, const char* type, Target& target,
+                    const std::string& help) {
+    return command.add_option(names, target, help)->type_name(type);
+}
+
+/// One that may be given several times, with a value each time.
+inline CLI::Option* repeated(CLI::App& command, const char* names, const char* type,
+                             std::vector<std::string>& target, const std::string& help) {
+    CLI::Option* const each = option(command, names, type, target, help);
+    return each->expected(1)->allow_extra_args(false)->multi_option_policy(
+        CLI::MultiOptionPolicy::TakeAll);
+}
+
 }  // namespace reaper::cli
 
 namespace CLI {

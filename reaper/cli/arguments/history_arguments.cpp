@@ -25,13 +25,6 @@ std::vector<std::string> outcome_words() {
     return words;
 }
 
-/// Its values are its name, for completions, and its help line stays as it is.
-CLI::Validator outcome_check() {
-    CLI::IsMember check{outcome_words()};
-    const std::string values = check.get_description();
-    return check.name(values).description("");
-}
-
 bool can_be_filtered(What what) {
     return what == What::list || what == What::victims;
 }
@@ -84,44 +77,34 @@ Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
 }  // namespace
 
 void add_journal_option(CLI::App& command, std::string& journal) {
-    command
-        .add_option("--journal", journal,
-                    "Read this journal alone (default: as configured; deletions of both)")
-        ->type_name("PATH");
+    option(command, "--journal", "PATH", journal,
+           "Read this journal alone (default: as configured; deletions of both)");
 }
 
 void add_history_limit(CLI::App& command, HistoryTexts& texts) {
-    command.add_option("--limit", texts.limit, "How many lines at most (default 20)")
-        ->type_name("N")
+    option(command, "--limit", "N", texts.limit, "How many lines at most (default 20)")
         ->check(quiet(CLI::Range(1, all_lines)));
 }
 
 void add_history_times(CLI::App& command, HistoryTexts& texts, const std::string& since) {
     add_history_limit(command, texts);
-    command.add_option("--since", texts.since, since)->type_name("WHEN");
-    command.add_option("--until", texts.until, "Before then, UTC (default now)")->type_name("DATE");
+    option(command, "--since", "WHEN", texts.since, since);
+    option(command, "--until", "DATE", texts.until, "Before then, UTC (default now)");
 }
 
 void add_history_filters(CLI::App& command, HistoryTexts& texts, const std::string& since) {
-    command.add_option("--since", texts.since, since)->type_name("WHEN");
-    command.add_option("--until", texts.until, "Before then, UTC (default now)")->type_name("DATE");
-    command
-        .add_option("--project", texts.project,
-                    "Only of this project, id or name: the requester's; of victims their own")
-        ->type_name("PROJECT");
-    command.add_option("--host", texts.host, "Only where servers of this host were deleted")
-        ->type_name("HOST");
-    command
-        .add_option("--flavor", texts.flavor,
-                    "Only of this flavor, by its name: the requester's; of victims their own")
-        ->type_name("FLAVOR");
-    command.add_option("--server", texts.server, "Only about this server, by its id or name")
-        ->type_name("SERVER");
-    command
-        .add_option("--outcome", texts.outcome,
-                    "Only of requests that ended so; none: those under way")
-        ->type_name("OUTCOME")
-        ->check(outcome_check());
+    option(command, "--since", "WHEN", texts.since, since);
+    option(command, "--until", "DATE", texts.until, "Before then, UTC (default now)");
+    option(command, "--project", "PROJECT", texts.project,
+           "Only of this project, id or name: the requester's; of victims their own");
+    option(command, "--host", "HOST", texts.host, "Only where servers of this host were deleted");
+    option(command, "--flavor", "FLAVOR", texts.flavor,
+           "Only of this flavor, by its name: the requester's; of victims their own");
+    option(command, "--server", "SERVER", texts.server,
+           "Only about this server, by its id or name");
+    option(command, "--outcome", "OUTCOME", texts.outcome,
+           "Only of requests that ended so; none: those under way")
+        ->check(quiet(CLI::IsMember{outcome_words()}));
     command.add_flag("-f,--follow", texts.follow,
                      "Go on with what comes, a line each, oldest first, until Ctrl-C");
 }

@@ -13,30 +13,24 @@ namespace reaper::cli {
 namespace {
 
 void add_to(CLI::App& command, ListTexts& texts) {
-    command
-        .add_option("-o,--output", texts.format,
-                    "table (default), wide (all columns), json, yaml, csv or name (for xargs)")
-        ->type_name("FORMAT")
+    option(command, "-o,--output", "FORMAT", texts.format,
+           "table (default), wide (all columns), json, yaml, csv or name (for xargs)")
         ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
-    command
-        .add_option("--sort", texts.sort, "By this column; -COLUMN or COLUMN:desc: greatest first")
-        ->type_name("COLUMN");
-    command.add_option("--columns", texts.columns, "Only these, in this order: A,B,...")
-        ->type_name("LIST");
+    option(command, "--sort", "COLUMN", texts.sort,
+           "By this column; -COLUMN or COLUMN:desc: greatest first");
+    option(command, "--columns", "LIST", texts.columns, "Only these, in this order: A,B,...");
 }
 
 /// Of one thing: the same formats, without what is of rows.
 void add_to_document(CLI::App& command, ListTexts& texts,
                      const char* formats = "table (default: text), json or yaml") {
-    command.add_option("-o,--output", texts.format, formats)
-        ->type_name("FORMAT")
+    option(command, "-o,--output", "FORMAT", texts.format, formats)
         ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
 }
 
 /// Of one thing that is printed once.
 void add_formats(CLI::App& command, ListTexts& texts) {
-    command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
-        ->type_name("FORMAT")
+    option(command, "-o,--output", "FORMAT", texts.format, "table (default: text), json or yaml")
         ->check(quiet(CLI::IsMember({"table", "json", "yaml"})));
 }
 

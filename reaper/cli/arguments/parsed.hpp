@@ -8,9 +8,13 @@
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
 #include "reaper/cli/arguments/list_arguments.hpp"
-#include "reaper/cli/arguments/room_arguments.hpp"
 
 namespace reaper::cli {
+
+/// `--since` and `--until`; empty: not given.
+struct PeriodTexts {
+    std::string since, until;
+};
 
 struct Parsed {
     GlobalOptions global;
@@ -22,7 +26,7 @@ struct Parsed {
     PlanCommand plan;
     RequestCommand request;
     ApplyCommand apply;
-    RoomTexts room;
+    RoomCommand room;
     HostsCommand hosts;
     CandidatesCommand candidates;
     std::string wanted;
@@ -46,13 +50,13 @@ struct Parsed {
     ExplainCommand explain;
     DeadLettersCommand letters;
     JournalCommand journal;
-    std::string from, to;
     UsageCommand usage;
     RiskCommand risk;
-    EstimateTexts estimate;
     ReplayCommand replay;
     ReportCommand report;
     PeriodTexts period;
+    std::string step;
+    std::vector<std::string> estimators;
     PauseCommand pause;
     ProtectCommand protect;
     std::string protect_until, protect_span;

@@ -1,7 +1,10 @@
 #include "reaper/cli/arguments/past_arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <sstream>
+#include <utility>
 
+#include "config/values.hpp"
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
@@ -11,9 +14,12 @@
 namespace reaper::cli {
 namespace {
 
+constexpr const char* week_before =
+    "From 30min, 24h, 7d before --until or 2026-11-01T12:30:00Z (default 7d)";
+
 void add_period(CLI::App& command, PeriodTexts& period, const char* since) {
-    command.add_option("--since", period.since, since)->type_name("WHEN");
-    command.add_option("--until", period.until, "Until then, UTC (default now)")->type_name("DATE");
+    option(command, "--since", "WHEN", period.since, since);
+    option(command, "--until", "DATE", period.until, "Until then, UTC (default now)");
 }
 
 /// Many write `30m` for `30min`.
@@ -24,20 +30,64 @@ std::string with_minutes(const std::string& text) {
     return minutes ? text + "in" : text;
 }
 
+Error wrong(const std::string& option, const std::string& text, const std::string& expected) {
+    return Error{Errc::bad_input,
+                 option + ": is '" + printable(text, 60) + "'; expected " + expected};
+}
+
+/// `NAME:param=value,param=value`; a parameter that is given several times is a list.
+Result<EstimateCommand::Chosen> chosen_estimator(const std::string& text) {
+    EstimateCommand::Chosen chosen;
+    const auto colon = text.find(':');
+    chosen.name = text.substr(0, colon);
+    if (chosen.name.empty())
+        return Error{Errc::bad_input, "--estimator: is " + in_quotes(text) +
+                                          "; expected NAME or NAME:param=value,..."};
+    if (colon == std::string::npos) return chosen;
+    std::istringstream parts{text.substr(colon + 1)};
+    for (std::string part; std::getline(parts, part, ',');) {
+        const auto mark = part.find('=');
+        if (mark == std::string::npos || mark == 0 || mark + 1 == part.size())
+            return Error{Errc::bad_input,
+                         "--estimator: has " + in_quotes(part) + "; expected param=value"};
+        chosen.parameters[part.substr(0, mark)].push_back(part.substr(mark + 1));
+    }
+    return chosen;
+}
+
 }  // namespace
 
 Result<void> read_past(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
                        std::optional<TimePoint>& until) {
-    if (!read_period({with_minutes(texts.since), ""}, since, span, until))
-        return Error{Errc::bad_input, "--since: is '" + printable(texts.since, 60) +
-                                          "'; expected a span such as 30min, 24h or 7d, or a date "
-                                          "such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)"};
-    const auto read = read_period({"", texts.until}, since, span, until);
-    if (!read) return read.error();
+    if (!texts.since.empty()) {
+        const auto back = parse_duration(with_minutes(texts.since));
+        const bool is_span = back && *back > Duration::zero();
+        if (is_span)
+            span = *back;
+        else
+            since = parse_time_or_date(texts.since);
+        if (!is_span && !since)
+            return wrong("--since", texts.since,
+                         "a span such as 30min, 24h or 7d, or a date such as 2026-11-01 or "
+                         "2026-11-01T12:30:00Z (UTC)");
+    }
+    if (!texts.until.empty()) {
+        until = parse_time_or_date(texts.until);
+        if (!until)
+            return wrong("--until", texts.until,
+                         "a date such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)");
+    }
     if (since && until && *since >= *until)
         return Error{Errc::bad_input, "--until: must be later than --since"};
     if (since && *since >= now()) return Error{Errc::bad_input, "--since: must be before now"};
     return {};
+}
+
+Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> until,
+                        TimePoint now) {
+    if (!span || !until || now - *span < *until) return {};
+    return Error{Errc::bad_input, "--until: must be later than --since, which counts from now: " +
+                                      iso_time(now - *span)};
 }
 
 void add_history(CLI::App& app, Parsed& parsed) {
@@ -47,17 +97,14 @@ void add_history(CLI::App& app, Parsed& parsed) {
     const std::string since = "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z";
     add_history_filters(history, parsed.history, since);
     CLI::App* const show = add_command(history, "show", help::history_show);
-    show->add_option("ID", parsed.shown, "The request's id, or a server's id or name")
-        ->required()
-        ->type_name("");
+    option(*show, "ID", "", parsed.shown, "The request's id, or a server's id or name")->required();
     add_history_times(*add_command(history, "messages", help::history_messages), parsed.history,
                       since);
     CLI::App& victims = *add_command(history, "victims", help::history_victims);
     add_history_filters(victims, parsed.history, since + " (default: see above)");
     victims.add_flag("--planned", parsed.history.planned, "Those that dry runs would have deleted");
-    add_command(history, "totals", help::history_totals)
-        ->add_option("--since", parsed.history.since, since + " (default 24h)")
-        ->type_name("WHEN");
+    option(*add_command(history, "totals", help::history_totals), "--since", "WHEN",
+           parsed.history.since, since + " (default 24h)");
     add_history_times(*add_command(history, "events", help::history_events), parsed.history, since);
     add_journal_option(history, parsed.history.journal);
     for (CLI::App* const view : history.get_subcommands([](const CLI::App*) { return true; }))
@@ -66,82 +113,72 @@ void add_history(CLI::App& app, Parsed& parsed) {
 
 void add_usage(CLI::App& app, Parsed& parsed) {
     CLI::App& usage = *add_command(app, "usage", help::usage);
-    usage
-        .add_option("--since", parsed.from,
-                    "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: this month)")
-        ->type_name("WHEN");
-    usage.add_option("--until", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
-    usage.add_option("--project", parsed.usage.project, "Only this project: id or name")
-        ->type_name("PROJECT");
+    add_period(usage, parsed.period,
+               "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: this month)");
+    option(usage, "--project", "PROJECT", parsed.usage.project, "Only this project: id or name");
     usage.add_flag("--csv", parsed.list.csv, "The same as -o csv");
 }
 
 void add_risk(CLI::App& app, Parsed& parsed) {
     CLI::App& risk = *add_command(app, "risk", help::risk);
-    risk.add_option("--since", parsed.from,
-                    "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: 28d)")
-        ->type_name("WHEN");
-    risk.add_option("--until", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
-    risk.add_option("--flavor", parsed.risk.flavor, "Only servers of this flavor, by its name")
-        ->type_name("FLAVOR");
-    risk.add_option("--zone,--az", parsed.risk.zone, "Only on hosts of this availability zone")
-        ->type_name("AZ");
-    risk.add_option("--aggregate", parsed.risk.aggregate, "Only on hosts of this aggregate")
-        ->type_name("AGGREGATE");
+    add_period(risk, parsed.period,
+               "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: 28d)");
+    option(risk, "--flavor", "FLAVOR", parsed.risk.flavor,
+           "Only servers of this flavor, by its name");
+    option(risk, "--zone,--az", "AZ", parsed.risk.zone, "Only on hosts of this availability zone");
+    option(risk, "--aggregate", "AGGREGATE", parsed.risk.aggregate,
+           "Only on hosts of this aggregate");
 }
 
 void add_estimate(CLI::App& app, Parsed& parsed) {
     CLI::App& estimate = *add_command(app, "estimate", help::estimate);
-    estimate
-        .add_option("--since", parsed.estimate.since,
-                    "From 30min, 24h, 7d before --until or 2026-11-01T12:30:00Z (default 7d)")
-        ->type_name("WHEN");
-    estimate.add_option("--until", parsed.estimate.until, "Until then, UTC (default now)")
-        ->type_name("DATE");
-    estimate.add_option("--step", parsed.estimate.step, "A reading every so often (default 1min)")
-        ->type_name("SPAN");
-    estimate
-        .add_option("--estimator", parsed.estimate.estimators,
-                    "NAME or NAME:param=value,...; may be repeated (default: all)")
-        ->type_name("ESTIMATOR")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_period(estimate, parsed.period, week_before);
+    option(estimate, "--step", "SPAN", parsed.step, "A reading every so often (default 1min)");
+    repeated(estimate, "--estimator", "ESTIMATOR", parsed.estimators,
+             "NAME or NAME:param=value,...; may be repeated (default: all)");
 }
 
 void add_replay(CLI::App& app, Parsed& parsed) {
     CLI::App& replay = *add_command(app, "replay", help::replay);
-    replay.add_option("DIR", parsed.replay.directory, "The recording")->required()->type_name("");
-    replay
-        .add_option("--strategy", parsed.replay.strategy,
-                    "NAME or NAME:key=value,...; see 'reaper strategies'")
-        ->type_name("STRATEGY");
-    replay
-        .add_option("--set", parsed.replay.set,
-                    "KEY=VALUE as the configuration has it; may be repeated")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    option(replay, "DIR", "", parsed.replay.directory, "The recording")->required();
+    option(replay, "--strategy", "STRATEGY", parsed.replay.strategy,
+           "NAME or NAME:key=value,...; see 'reaper strategies'");
+    repeated(replay, "--set", "KEY=VALUE", parsed.replay.set,
+             "KEY=VALUE as the configuration has it; may be repeated");
     add_period(replay, parsed.period,
                "From 2026-11-01 or 2026-11-01T12:30:00Z on (default: all of it)");
 
     CLI::App& report = *add_command(app, "report", help::report);
-    report
-        .add_option("DIR", parsed.report.directory,
-                    "The recording (default: as configured, else the journal)")
-        ->type_name("");
-    add_period(report, parsed.period,
-               "From 30min, 24h, 7d before --until or 2026-11-01T12:30:00Z (default 7d)");
+    option(report, "DIR", "", parsed.report.directory,
+           "The recording (default: as configured, else the journal)");
+    add_period(report, parsed.period, week_before);
 }
 
 Result<UsageCommand> finish_usage(const Parsed& parsed) {
     UsageCommand usage = parsed.usage;
     Duration span{};
-    const auto period = read_past({parsed.from, parsed.to}, usage.from, span, usage.to);
+    const auto period = read_past(parsed.period, usage.from, span, usage.to);
     if (!period) return period.error();
     if (span != Duration{}) usage.span = span;
     return usage;
+}
+
+Result<EstimateCommand> finish_estimate(const Parsed& parsed) {
+    EstimateCommand estimate;
+    const auto period = read_past(parsed.period, estimate.since, estimate.span, estimate.until);
+    if (!period) return period.error();
+    if (!parsed.step.empty()) {
+        const auto step = config::duration_of(parsed.step);
+        if (!step || *step < std::chrono::seconds{1} || *step > std::chrono::hours{1})
+            return wrong("--step", parsed.step, "a span from 1s to 1h, such as 1min");
+        estimate.step = *step;
+    }
+    for (const auto& text : parsed.estimators) {
+        auto estimator = chosen_estimator(text);
+        if (!estimator) return estimator.error();
+        estimate.estimators.push_back(std::move(*estimator));
+    }
+    return estimate;
 }
 
 Result<ReplayCommand> finish_replay(const Parsed& parsed) {

@@ -18,32 +18,18 @@ namespace {
 
 /// What `reserve` and `unreserve` have in common.
 void add_reservation(CLI::App& command, Parsed& parsed, ReserveCommand& order) {
-    const auto each = CLI::MultiOptionPolicy::TakeAll;
-    command.add_option("--host", order.hosts, "Host, by name or UUID; may be repeated")
-        ->required()
-        ->type_name("HOST")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(each);
-    command.add_option("--role", order.role, "For whom: a path such as engineering/backend")
-        ->required()
-        ->type_name("ROLE");
-    command.add_option("--resources", parsed.resources, "How much on each host: VCPU=8,DISK_GB=80")
-        ->required()
-        ->type_name("LIST");
-    command
-        .add_option("--label", parsed.labels,
-                    "NAME=VALUE or NAME; different labels stay apart; may be repeated")
-        ->type_name("LABEL")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(each);
-    command.add_option("--principal", order.principal, "The requester (default: the user)")
-        ->type_name("NAME");
-    command
-        .add_option("--key", order.key,
-                    "Name the order, so that asking again is the same order, not another one")
-        ->type_name("KEY");
+    repeated(command, "--host", "HOST", order.hosts, "Host, by name or UUID; may be repeated")
+        ->required();
+    option(command, "--role", "ROLE", order.role, "For whom: a path such as engineering/backend")
+        ->required();
+    option(command, "--resources", "LIST", parsed.resources,
+           "How much on each host: VCPU=8,DISK_GB=80")
+        ->required();
+    repeated(command, "--label", "LABEL", parsed.labels,
+             "NAME=VALUE or NAME; different labels stay apart; may be repeated");
+    option(command, "--principal", "NAME", order.principal, "The requester (default: the user)");
+    option(command, "--key", "KEY", order.key,
+           "Name the order, so that asking again is the same order, not another one");
     command.add_flag("--dry-run", order.dry_run, "Only say whether it could be done");
 }
 
@@ -65,46 +51,28 @@ Result<std::map<std::string, std::string>> labels_of(const std::vector<std::stri
 void add_reservations(CLI::App& app, Parsed& parsed) {
     CLI::App& reserve = *add_command(app, "reserve", help::reserve);
     add_reservation(reserve, parsed, parsed.reserve);
-    reserve
-        .add_option("--refines", parsed.reserve.refines,
-                    "Take it from this role above instead of unreserved room")
-        ->type_name("ROLE");
-    reserve
-        .add_option("--refines-label", parsed.refines_labels,
-                    "A label of the reservation that is refined; may be repeated")
-        ->type_name("LABEL")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    option(reserve, "--refines", "ROLE", parsed.reserve.refines,
+           "Take it from this role above instead of unreserved room");
+    repeated(reserve, "--refines-label", "LABEL", parsed.refines_labels,
+             "A label of the reservation that is refined; may be repeated");
     reserve.add_flag("--lend", parsed.lend, "Revocable servers may use what is idle");
     reserve.add_flag("--no-lend", parsed.no_lend, "They may not");
-    reserve.add_option("--floor", parsed.floor, "Never lend that much: VCPU=2")->type_name("LIST");
-    reserve
-        .add_option("--longest-loan", parsed.longest_loan,
-                    "For this time: 24h; 0s: no limit (else: reservations.longest_loan)")
-        ->type_name("SPAN");
+    option(reserve, "--floor", "LIST", parsed.floor, "Never lend that much: VCPU=2");
+    option(reserve, "--longest-loan", "SPAN", parsed.longest_loan,
+           "For this time: 24h; 0s: no limit (else: reservations.longest_loan)");
     CLI::App& unreserve = *add_command(app, "unreserve", help::unreserve);
     add_reservation(unreserve, parsed, parsed.unreserve);
-    unreserve
-        .add_option("--refines", parsed.unreserve_refines,
-                    "Only of what was taken from this role above ('': from unreserved room)")
-        ->type_name("ROLE");
-    unreserve
-        .add_option("--refines-label", parsed.refines_labels,
-                    "A label of the reservation that was refined; may be repeated")
-        ->type_name("LABEL")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    unreserve
-        .add_option("--reserver", parsed.unreserve.reserver,
-                    "Only of what this principal reserved (default: one's own first)")
-        ->type_name("NAME");
+    option(unreserve, "--refines", "ROLE", parsed.unreserve_refines,
+           "Only of what was taken from this role above ('': from unreserved room)");
+    repeated(unreserve, "--refines-label", "LABEL", parsed.refines_labels,
+             "A label of the reservation that was refined; may be repeated");
+    option(unreserve, "--reserver", "NAME", parsed.unreserve.reserver,
+           "Only of what this principal reserved (default: one's own first)");
     unreserve.add_flag("--lent-too", parsed.unreserve.lent_too,
                        "Also what is lent: its tenants go first");
     CLI::App& list = *add_command(app, "reservations", help::reservations);
-    list.add_option("--role", parsed.reservations.role, "Only of this role")->type_name("ROLE");
-    list.add_option("--host", parsed.reservations.host, "Only on this host")->type_name("HOST");
+    option(list, "--role", "ROLE", parsed.reservations.role, "Only of this role");
+    option(list, "--host", "HOST", parsed.reservations.host, "Only on this host");
 }
 
 Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed) {
@@ -150,44 +118,53 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
 
 namespace {
 
+/// Why the two do not go together.
+constexpr const char* flavor_of_snapshot =
+    "--flavor goes with the cloud: a snapshot has no flavors; use --resources";
+
+/// What one server is, of `candidates` too.
+void add_server(CLI::App& command, std::string& flavor, std::string& resources,
+                const char* example) {
+    option(command, "--flavor", "FLAVOR", flavor, "What one server is: a flavor's name or id");
+    option(command, "--resources", "LIST", resources,
+           std::string{"What one server needs: "} + example);
+}
+
+/// Which servers, of `room` too.
+void add_servers(CLI::App& command, Parsed& parsed, DescribedRequest& described,
+                 const char* project) {
+    add_server(command, described.flavor, parsed.resources, "VCPU=4,MEMORY_MB=2048");
+    option(command, "--slots,--count", "N", described.slots, "How many such servers (default 1)")
+        ->check(quiet(CLI::Range(1, 100000)));
+    option(command, "--project", "PROJECT", described.project, project);
+    option(command, "--zone,--az", "AZ", parsed.zone, "Availability zone that they must be in");
+    repeated(command, "--trait", "TRAIT", parsed.traits,
+             "NAME=required or NAME=forbidden; may be repeated");
+}
+
 /// A request in words: what `plan` and `request` have in common.
 void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& described) {
-    command.add_option("--flavor", described.flavor, "What one server is: a flavor's name or id")
-        ->type_name("FLAVOR");
-    command
-        .add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
-        ->type_name("LIST");
-    command.add_option("--slots,--count", described.slots, "How many such servers (default 1)")
-        ->type_name("N")
-        ->check(quiet(CLI::Range(1, 100000)));
-    command.add_option("--project", described.project, "Whose they are: project id or name")
-        ->type_name("PROJECT");
-    command.add_option("--zone,--az", parsed.zone, "Availability zone that they must be in")
-        ->type_name("AZ");
-    command
-        .add_option("--trait", parsed.traits, "NAME=required or NAME=forbidden; may be repeated")
-        ->type_name("TRAIT")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command
-        .add_option("--group", parsed.groups,
-                    "From one provider: VGPU=1,NAME=required; may be repeated")
-        ->type_name("LIST")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command
-        .add_option("--group-policy", parsed.group_policy,
-                    "May groups share a provider: none (they may) or isolate")
-        ->type_name("POLICY");
-    command
-        .add_option("--res-type", parsed.res_types,
-                    "Room: regular (default), revocable, ~regular, ~revocable or *")
-        ->type_name("CONSTRAINT")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_servers(command, parsed, described, "Whose they are: project id or name");
+    repeated(command, "--group", "LIST", parsed.groups,
+             "From one provider: VGPU=1,NAME=required; may be repeated");
+    option(command, "--group-policy", "POLICY", parsed.group_policy,
+           "May groups share a provider: none (they may) or isolate");
+    repeated(command, "--res-type", "CONSTRAINT", parsed.res_types,
+             "Room: regular (default), revocable, ~regular, ~revocable or *");
+}
+
+Result<void> read_resources(const Parsed& parsed, DescribedRequest& described) {
+    auto resources = parse_resources(parsed.resources);
+    if (!resources) return Error{Errc::bad_input, "--resources: " + resources.error().what};
+    described.resources = std::move(*resources);
+    return {};
+}
+
+Result<void> read_traits(const Parsed& parsed, DescribedRequest& described) {
+    for (const std::string& text : parsed.traits)
+        if (const auto added = add_trait(described, text); !added)
+            return Error{Errc::bad_input, "--trait: " + added.error().what};
+    return {};
 }
 
 /// Values with a syntax of their own.
@@ -200,14 +177,9 @@ Result<void> read_description(const CLI::App& app, const Parsed& parsed,
                          " does not go with --flavor, which says that itself");
     if (app.count("--flavor") > 0 && described.flavor.empty())
         return wrong("--flavor: is empty; expected a flavor's name or id");
-    if (app.count("--resources") > 0) {
-        Result<Resources> resources = parse_resources(parsed.resources);
-        if (!resources) return wrong("--resources: " + resources.error().what);
-        described.resources = *resources;
-    }
-    for (const std::string& text : parsed.traits)
-        if (const auto added = add_trait(described, text); !added)
-            return wrong("--trait: " + added.error().what);
+    if (app.count("--resources") > 0)
+        if (auto read = read_resources(parsed, described); !read) return read;
+    if (auto read = read_traits(parsed, described); !read) return read;
     for (const std::string& text : parsed.groups)
         if (const auto added = add_group(described, text); !added)
             return wrong("--group: " + added.error().what);
@@ -224,55 +196,45 @@ Result<void> read_description(const CLI::App& app, const Parsed& parsed,
 }  // namespace
 
 void add_snapshot_option(CLI::App& command, std::string& file) {
-    command
-        .add_option("--snapshot", file, "Read this file of 'reaper snapshot' instead of the cloud")
-        ->type_name("FILE");
+    option(command, "--snapshot", "FILE", file,
+           "Read this file of 'reaper snapshot' instead of the cloud");
 }
 
 void add_request(CLI::App& app, Parsed& parsed) {
     CLI::App& request = *add_command(app, "request", help::request);
     add_description(request, parsed, parsed.request);
     request.get_option("--project")->required();
-    request
-        .add_option("--id", parsed.request.id,
-                    "Name it, so that asking again is the same request, not another one")
-        ->type_name("ID");
+    option(request, "--id", "ID", parsed.request.id,
+           "Name it, so that asking again is the same request, not another one");
 }
 
 void add_plan(CLI::App& app, Parsed& parsed) {
     CLI::App& plan = *add_command(app, "plan", help::plan);
-    plan.add_option("--notification", parsed.plan.notifications,
-                    "Captured message of Nova, enveloped or bare; - is stdin; may be repeated")
-        ->type_name("FILE")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    plan.add_option("--requests", parsed.plan.requests_file,
-                    "YAML or JSON list of requests, planned one after the other; - is stdin")
-        ->type_name("FILE");
+    repeated(plan, "--notification", "FILE", parsed.plan.notifications,
+             "Captured message of Nova, enveloped or bare; - is stdin; may be repeated");
+    option(plan, "--requests", "FILE", parsed.plan.requests_file,
+           "YAML or JSON list of requests, planned one after the other; - is stdin");
     add_description(plan, parsed, parsed.plan);
-    plan.add_option("--strategy", parsed.strategy,
-                    "Instead of the configured one: NAME or NAME:key=value,...")
-        ->type_name("STRATEGY");
-    plan.add_option("--alternatives", parsed.alternatives, "Instead of the configured number")
-        ->type_name("N")
+    option(plan, "--strategy", "STRATEGY", parsed.strategy,
+           "Instead of the configured one: NAME or NAME:key=value,...");
+    option(plan, "--alternatives", "N", parsed.alternatives, "Instead of the configured number")
         ->check(quiet(CLI::Range(1, 1000)));
     add_snapshot_option(plan, parsed.plan.snapshot_file);
     add_save_option(plan, parsed.plan.save_file);
 }
 
+void add_room(CLI::App& app, Parsed& parsed) {
+    CLI::App& room = *add_command(app, "room", help::room);
+    add_servers(room, parsed, parsed.room,
+                "Whose they are: project id or name (default: of a regular one)");
+    add_snapshot_option(room, parsed.room.snapshot_file);
+}
+
 void add_candidates(CLI::App& app, Parsed& parsed) {
     CLI::App& candidates = *add_command(app, "candidates", help::candidates);
-    candidates
-        .add_option("--flavor", parsed.candidates.flavor,
-                    "What one server is: a flavor's name or id")
-        ->type_name("FLAVOR");
-    candidates
-        .add_option("--resources", parsed.wanted, "What one server needs: VCPU:1,MEMORY_MB:2048")
-        ->type_name("LIST");
-    candidates
-        .add_option("--zone,--az", parsed.candidates.zone, "Only hosts of this availability zone")
-        ->type_name("AZ");
+    add_server(candidates, parsed.candidates.flavor, parsed.wanted, "VCPU:1,MEMORY_MB:2048");
+    option(candidates, "--zone,--az", "AZ", parsed.candidates.zone,
+           "Only hosts of this availability zone");
     add_snapshot_option(candidates, parsed.candidates.snapshot_file);
 }
 
@@ -315,6 +277,20 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;
     if (const auto saved = check_save(plan, described); !saved) return saved.error();
     return plan;
+}
+
+Result<RoomCommand> finish_room(const Parsed& parsed) {
+    RoomCommand room = parsed.room;
+    if (room.flavor.empty() == parsed.resources.empty())
+        return Error{Errc::bad_input,
+                     "'reaper room' needs one of --flavor FLAVOR and --resources LIST"};
+    if (!room.flavor.empty() && !room.snapshot_file.empty())
+        return Error{Errc::bad_input, flavor_of_snapshot};
+    if (!parsed.resources.empty())
+        if (auto read = read_resources(parsed, room); !read) return read.error();
+    if (auto read = read_traits(parsed, room); !read) return read.error();
+    if (!parsed.zone.empty()) room.availability_zone = parsed.zone;
+    return room;
 }
 
 Result<CandidatesCommand> finish_candidates(const Parsed& parsed) {

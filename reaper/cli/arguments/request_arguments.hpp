@@ -1,4 +1,4 @@
-// The options of `request`, `plan` and `candidates`: a request in words.
+// The options of `request`, `plan`, `room` and `candidates`: a request in words.
 #pragma once
 
 #include "reaper/cli/arguments/parsed.hpp"
@@ -16,26 +16,16 @@ void add_reservations(CLI::App& app, Parsed& parsed);
 /// `app`: `reserve` or `unreserve`. `bad_input` names the option.
 Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed);
 
-}  // namespace reaper::cli
-
-namespace CLI {
-class App;
-}
-
-namespace reaper::cli {
-
-/// Why the two do not go together.
-inline constexpr const char* flavor_of_snapshot =
-    "--flavor goes with the cloud: a snapshot has no flavors; use --resources";
-
 void add_request(CLI::App& app, Parsed& parsed);
 void add_plan(CLI::App& app, Parsed& parsed);
+void add_room(CLI::App& app, Parsed& parsed);
 void add_candidates(CLI::App& app, Parsed& parsed);
 void add_snapshot_option(CLI::App& command, std::string& file);
 
 /// `app`: the command that was chosen. `bad_input` names the option.
 Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed);
 Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed);
+Result<RoomCommand> finish_room(const Parsed& parsed);
 Result<CandidatesCommand> finish_candidates(const Parsed& parsed);
 
 }  // namespace reaper::cli

@@ -17,7 +17,7 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
 #include "reaper/cli/arguments/invocation.hpp"
-#include "reaper/cli/arguments/room_arguments.hpp"
+#include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/follow_events.hpp"
 #include "reaper/cli/output/list_output.hpp"

@@ -11,7 +11,7 @@
 #include "reaper/api/server_runs.hpp"
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/invocation.hpp"
-#include "reaper/cli/arguments/room_arguments.hpp"
+#include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"

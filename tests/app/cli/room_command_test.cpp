@@ -6,7 +6,7 @@
 
 #include "app/cli/golden.hpp"
 #include "app/cli/program.hpp"
-#include "reaper/cli/arguments/room_arguments.hpp"
+#include "reaper/cli/arguments/request_arguments.hpp"
 
 namespace reaper::cli::room_command_test {
 namespace {
@@ -15,42 +15,42 @@ using nlohmann::json;
 using test::run_program;
 using ::testing::HasSubstr;
 
-RoomTexts of_resources(const std::string& resources) {
-    RoomTexts texts;
-    texts.resources = resources;
-    return texts;
+Parsed of_resources(const std::string& resources) {
+    Parsed parsed;
+    parsed.resources = resources;
+    return parsed;
 }
 
 TEST(RoomArguments, AreAFlavorOrResources) {
-    RoomTexts texts = of_resources("VCPU=1,MEMORY_MB=512");
-    texts.count = 4;
-    texts.zone = "nova";
-    texts.traits = {"CUSTOM_A=required", "CUSTOM_B=forbidden"};
-    const auto room = room_command(texts);
+    Parsed parsed = of_resources("VCPU=1,MEMORY_MB=512");
+    parsed.room.slots = 4;
+    parsed.zone = "nova";
+    parsed.traits = {"CUSTOM_A=required", "CUSTOM_B=forbidden"};
+    const auto room = finish_room(parsed);
     ASSERT_TRUE(room);
     EXPECT_EQ(room->resources, (Resources{{"VCPU", 1}, {"MEMORY_MB", 512}}));
     EXPECT_EQ(room->slots, 4);
     EXPECT_EQ(room->availability_zone, "nova");
     EXPECT_EQ(room->required_traits, std::vector<std::string>{"CUSTOM_A"});
     EXPECT_EQ(room->forbidden_traits, std::vector<std::string>{"CUSTOM_B"});
-    RoomTexts flavor;
-    flavor.flavor = "m1.large";
-    EXPECT_EQ(room_command(flavor)->flavor, "m1.large");
+    Parsed flavor;
+    flavor.room.flavor = "m1.large";
+    EXPECT_EQ(finish_room(flavor)->flavor, "m1.large");
 }
 
 TEST(RoomArguments, ThatMakeNoQuestionAreRefused) {
-    const auto refused = [](const RoomTexts& texts) { return room_command(texts).error().what; };
+    const auto refused = [](const Parsed& parsed) { return finish_room(parsed).error().what; };
     EXPECT_THAT(refused({}), HasSubstr("needs one of --flavor"));
-    RoomTexts both = of_resources("VCPU=1");
-    both.flavor = "m1.large";
+    Parsed both = of_resources("VCPU=1");
+    both.room.flavor = "m1.large";
     EXPECT_THAT(refused(both), HasSubstr("needs one of --flavor"));
     EXPECT_THAT(refused(of_resources("VCPU")), HasSubstr("--resources: "));
-    RoomTexts trait = of_resources("VCPU=1");
+    Parsed trait = of_resources("VCPU=1");
     trait.traits = {"low"};
     EXPECT_THAT(refused(trait), HasSubstr("--trait: "));
-    RoomTexts file;
-    file.flavor = "m1.large";
-    file.snapshot_file = "cloud.json";
+    Parsed file;
+    file.room.flavor = "m1.large";
+    file.room.snapshot_file = "cloud.json";
     EXPECT_THAT(refused(file), HasSubstr("a snapshot has no flavors"));
 }
 
