@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <utility>
 
 #include "reaper/cli/arguments/command_table.hpp"
+#include "reaper/cli/arguments/help_text.hpp"
 #include "reaper/cli/arguments/parsed.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/arguments/request_arguments.hpp"
@@ -17,54 +19,18 @@
 
 namespace reaper::cli {
 
-const help::Text help::apply{
-    "Carry out a plan that 'reaper plan --save' wrote, or nothing",
-    R"(Asks the running daemon, over its Unix socket (admin.socket) or over --api, to carry out a plan that
-a person looked at. The daemon decides again, and deletes servers only if these are exactly those of
-the file; else the plan is stale: one line tells what differs, and no server is deleted. So is a
-plan that is older than cull.approved_max_age (1h). It is served like 'reaper request': under the
-same protection, limits and pause, each victim read again right before its deletion, once (a
-file that is applied again is answered with its outcome), and in the journal with who approved
-it.
+namespace {
 
-With --dry-run it is only checked, by what the daemon knows of the cloud.)",
-    R"(Examples:
-  reaper plan --resources VCPU=4,MEMORY_MB=8192 --project web --save plan.json
-  reaper apply plan.json --dry-run
-  reaper apply plan.json
-
-Exit codes: 0 the room is there (with --dry-run: it would be), 7 the plan is stale (no servers
-deleted), 3 the daemon refuses for another reason, is paused or in a dry run (no servers deleted), 2
-the file or the configuration is wrong, 1 anything else.
-)"};
-
-void add_apply_options(CLI::App& command, ApplyCommand& apply) {
+void add_apply(CLI::App& app, ApplyCommand& apply) {
+    CLI::App& command = *add_command(app, "apply");
     option(command, "FILE", "", apply.file, "Of 'reaper plan --save'; - is stdin")->required();
     command.add_flag("--dry-run", apply.dry_run, "Only say whether the plan holds");
 }
 
-void add_save_option(CLI::App& plan, std::string& file) {
-    option(plan, "--save", "FILE", file, "Also write the plan to this file, for 'reaper apply'");
-}
-
-Result<void> check_save(const PlanCommand& plan, bool described) {
-    if (plan.save_file.empty()) return {};
-    const auto wrong = [](const char* what) { return Error{Errc::bad_input, what}; };
-    if (!described)
-        return wrong("--save goes with --resources or --flavor: one request that is described");
-    if (!plan.snapshot_file.empty())
-        return wrong("--save goes with the live cloud: a snapshot is not what will be deleted");
-    if (plan.strategy || plan.alternatives)
-        return wrong(
-            "--save goes without --strategy and --alternatives: the daemon decides by its own "
-            "configuration");
-    return {};
-}
-
 void add_setup(CLI::App& app, Parsed& parsed) {
-    CLI::App& setup = *add_command(app, "setup", help::setup);
+    CLI::App& setup = *add_command(app, "setup");
     setup.require_subcommand(1);
-    CLI::App& slots = *add_command(setup, "resource-tagging", help::setup_slots);
+    CLI::App& slots = *add_command(setup, "resource-tagging");
     option(slots, "--class", "CLASS", parsed.setup.slot_class,
            "The resource class (default CUSTOM_PREEMPTIBLE)");
     option(slots, "--slots", "N", parsed.setup.count.fixed, "Slots on each host")
@@ -75,10 +41,10 @@ void add_setup(CLI::App& app, Parsed& parsed) {
            "Only hosts of such a name, with * and ? (default *)");
     slots.add_flag("--apply", parsed.setup.apply, "Do it; without, it is only told");
     slots.add_flag("--undo", parsed.setup.undo, "Take it away again");
-    CLI::App& kept = *add_command(setup, "reservations", help::setup_reservations);
+    CLI::App& kept = *add_command(setup, "reservations");
     kept.add_flag("--apply", parsed.reservation_setup.apply, "Do it; without, it is only told");
     kept.add_flag("--undo", parsed.reservation_setup.undo, "Take it away again");
-    CLI::App& room = *add_command(setup, "oversubscription", help::setup_oversubscription);
+    CLI::App& room = *add_command(setup, "oversubscription");
     option(room, "--hosts", "PATTERN", parsed.room_setup.hosts,
            "Only hosts of such a name, with * and ? (default: as configured)");
     room.add_flag("--apply", parsed.room_setup.apply, "Do it; without, it is only told");
@@ -113,17 +79,10 @@ Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
     return setup;
 }
 
-namespace {
-
 /// The innermost command that was recognised.
 const CLI::App& innermost(const CLI::App& app) {
     const auto chosen = app.get_subcommands();
     return chosen.empty() ? app : innermost(*chosen.back());
-}
-
-std::string path_of(const CLI::App& app) {
-    const CLI::App* const parent = app.get_parent();
-    return parent == nullptr ? app.get_name() : path_of(*parent) + " " + app.get_name();
 }
 
 std::vector<std::string> option_names(const CLI::App* app) {
@@ -273,7 +232,7 @@ void add_global_options(CLI::App& app, Parsed& parsed) {
 }
 
 void add_snapshot(CLI::App& app, Parsed& parsed) {
-    CLI::App& snapshot = *add_command(app, "snapshot", help::snapshot);
+    CLI::App& snapshot = *add_command(app, "snapshot");
     option(snapshot, "--out", "FILE", parsed.snapshot.out, "Where to (default -, which is stdout)");
     snapshot.add_flag("--anonymous", parsed.snapshot.anonymous, "Replace names and ids");
 }
@@ -293,21 +252,21 @@ void add_host_filters(CLI::App& hosts, HostFilters& filters) {
 }
 
 void add_explain(CLI::App& app, Parsed& parsed) {
-    CLI::App& explain = *add_command(app, "explain", help::explain);
+    CLI::App& explain = *add_command(app, "explain");
     option(explain, "SERVER", "", parsed.explain.asked, "Its id or name, or a request's id")
         ->required();
     add_journal_option(explain, parsed.explain.journal);
 }
 
 void add_dead_letters(CLI::App& app, Parsed& parsed) {
-    CLI::App& letters = *add_command(app, "dead-letters", help::dead_letters);
+    CLI::App& letters = *add_command(app, "dead-letters");
     letters.require_subcommand(1);
-    add_command(letters, "list", help::dead_letters_list);
-    option(*add_command(letters, "show", help::dead_letters_show), "ID", "", parsed.letters.ids,
+    add_command(letters, "list");
+    option(*add_command(letters, "show"), "ID", "", parsed.letters.ids,
            "Its id, as the list has it")
         ->required()
         ->expected(1);
-    CLI::App& retry = *add_command(letters, "retry", help::dead_letters_retry);
+    CLI::App& retry = *add_command(letters, "retry");
     option(retry, "ID", "", parsed.letters.ids, "Their ids, as the list has them");
     retry.add_flag("--all", parsed.letters.all, "All of them");
 }
@@ -326,14 +285,14 @@ Result<Command> finish_dead_letters(const CLI::App& chosen, const Parsed& parsed
 }
 
 void add_journal(CLI::App& app, Parsed& parsed) {
-    CLI::App& journal = *add_command(app, "journal", help::journal);
+    CLI::App& journal = *add_command(app, "journal");
     journal.require_subcommand(1);
-    CLI::App& migrate = *add_command(journal, "migrate", help::journal_migrate);
+    CLI::App& migrate = *add_command(journal, "migrate");
     migrate.add_flag("--dry-run", parsed.journal.dry_run, "Only prints the SQL");
     option(migrate, "--url", "URL", parsed.journal.database_url,
            "The same database with another user, who may create tables");
     option(migrate, "--password-file", "FILE", parsed.journal.password_file, "Of that user");
-    CLI::App& copy = *add_command(journal, "copy", help::journal_copy);
+    CLI::App& copy = *add_command(journal, "copy");
     option(copy, "--from", "FILE", parsed.journal.from, "A journal's file, into the database");
     option(copy, "--to", "FILE", parsed.journal.to,
            "A journal's file, new or empty, from the database");
@@ -354,7 +313,7 @@ Result<Command> finish_journal(const CLI::App& chosen, const Parsed& parsed) {
 }
 
 void add_protect(CLI::App& app, Parsed& parsed) {
-    CLI::App& protect = *add_command(app, "protect", help::protect);
+    CLI::App& protect = *add_command(app, "protect");
     option(protect, "SERVER", "", parsed.protect.server,
            "Its id, or its name; without, all of them");
     option(protect, "--until", "TIME", parsed.protect_until,
@@ -366,7 +325,7 @@ void add_protect(CLI::App& app, Parsed& parsed) {
 }
 
 void add_simulate(CLI::App& app, Parsed& parsed) {
-    CLI::App& simulate = *add_command(app, "simulate", help::simulate);
+    CLI::App& simulate = *add_command(app, "simulate");
     option(simulate, "SERVER", "", parsed.simulate.server, "Its id")->required();
     option(simulate, "--for", "SPAN", parsed.simulate_span,
            "Before the end: 2min; default: as configured for it");
@@ -412,49 +371,49 @@ Result<ProtectCommand> finish_protect(const Parsed& parsed) {
 }
 
 void add_switch(CLI::App& app, Parsed& parsed) {
-    option(*add_command(app, "pause", help::pause), "--reason", "TEXT", parsed.pause.reason,
+    option(*add_command(app, "pause"), "--reason", "TEXT", parsed.pause.reason,
            "Why; shown by status and in the history");
-    add_command(app, "resume", help::resume);
+    add_command(app, "resume");
     add_protect(app, parsed);
     add_simulate(app, parsed);
-    add_command(app, "status", help::status);
-    add_command(app, "health", help::health)
+    add_command(app, "status");
+    add_command(app, "health")
         ->add_flag("--live", parsed.health.live, "Only whether it works: not whether it is ready");
-    add_command(app, "reapers", help::reapers);
-    add_command(app, "oversubscription", help::oversubscription);
+    add_command(app, "reapers");
+    add_command(app, "oversubscription");
 }
 
 /// What packages install beside the program.
 void add_own_texts(CLI::App& app, Parsed& parsed) {
-    option(*add_command(app, "completion", help::completion), "SHELL", "", parsed.shell,
-           "bash or zsh")
+    option(*add_command(app, "completion"), "SHELL", "", parsed.shell, "bash or zsh")
         ->required()
         ->check(quiet(CLI::IsMember({"bash", "zsh"})));
-    option(*add_command(app, "help", help::help), "COMMAND", "", parsed.help_words,
+    option(*add_command(app, "help"), "COMMAND", "", parsed.help_words,
            "The command; without, all of them");
-    add_command(app, "version", help::version);
+    add_command(app, "version");
 }
 
 void describe(CLI::App& app, Parsed& parsed) {
     app.name("reaper");
     app.formatter(std::make_shared<HelpFormatter>());
-    app.description(help::program.description);
-    app.footer(help::program.footer);
+    const help::Text& text = help::text_of(app.get_name());
+    app.description(text.description);
+    app.footer(text.footer);
     app.fallthrough();  // inherited: the global options may stand after the command
     app.require_subcommand(1);
     add_global_options(app, parsed);
-    CLI::App* const run = add_command(app, "run", help::run);
+    CLI::App* const run = add_command(app, "run");
     CLI::Option* const dry =
         run->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
     option(*run, "--admin", "ADDRESS", parsed.run.admin,
            "In a dry run: where the API and its page listen, IP:PORT or unix:/PATH")
         ->needs(dry);
-    add_command(app, "gateway", help::gateway);
+    add_command(app, "gateway");
     add_plan(app, parsed);
     add_request(app, parsed);
-    add_apply_options(*add_command(app, "apply", help::apply), parsed.apply);
+    add_apply(app, parsed.apply);
     add_room(app, parsed);
-    CLI::App& hosts = *add_command(app, "hosts", help::hosts);
+    CLI::App& hosts = *add_command(app, "hosts");
     add_snapshot_option(hosts, parsed.hosts.snapshot_file);
     hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
     add_host_filters(hosts, parsed.hosts.filters);
@@ -462,7 +421,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_setup(app, parsed);
     add_reservations(app, parsed);
     add_snapshot(app, parsed);
-    add_command(app, "check", help::check);
+    add_command(app, "check");
     add_history(app, parsed);
     add_explain(app, parsed);
     add_dead_letters(app, parsed);
@@ -472,11 +431,9 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_estimate(app, parsed);
     add_replay(app, parsed);
     add_switch(app, parsed);
-    add_command(app, "strategies", help::strategies);
-    add_command(app, "taggers", help::taggers);
-    add_command(app, "estimators", help::estimators);
-    add_command(app, "qos", help::qos);
-    CLI::App* const config = add_command(app, "config", help::config);
+    for (const char* const name : {"strategies", "taggers", "estimators", "qos"})
+        add_command(app, name);
+    CLI::App* const config = add_command(app, "config");
     CLI::Option* const check =
         config->add_flag("--check", parsed.config.check, "Only say whether it is valid");
     config
@@ -487,100 +444,68 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_list_options(app, parsed.list);
 }
 
+template <class Chosen>
+Result<Command> as_command(Result<Chosen> chosen) {
+    if (!chosen) return chosen.error();
+    return Command{std::move(*chosen)};
+}
+
+/// `app`: `setup`, with what is to be set up.
+Result<Command> finish_any_setup(const CLI::App& app, const Parsed& parsed) {
+    const CLI::App& chosen = *app.get_subcommands().front();
+    if (chosen.get_name() == "reservations") return Command{parsed.reservation_setup};
+    if (chosen.get_name() != "oversubscription") return as_command(finish_setup(app, parsed));
+    if (chosen.count("--hosts") > 0 && parsed.room_setup.hosts.empty())
+        return Error{Errc::bad_input, "--hosts: is empty; expected a pattern such as 'compute-*'"};
+    return Command{parsed.room_setup};
+}
+
+Result<Command> finish_reservations(const Parsed& parsed) {
+    const auto role = Role::parse(parsed.reservations.role);
+    if (!parsed.reservations.role.empty() && !role)
+        return Error{Errc::bad_input, "--role: " + role.error().what};
+    return Command{parsed.reservations};
+}
+
 /// The commands that take a history, a plan, or nothing at all.
 Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     const std::string& name = chosen.get_name();
-    if (name == "plan") {
-        Result<PlanCommand> plan = finish_plan(chosen, parsed);
-        return plan ? Result<Command>{std::move(*plan)} : plan.error();
-    }
-    if (name == "request") {
-        Result<RequestCommand> request = finish_request(chosen, parsed);
-        return request ? Result<Command>{std::move(*request)} : request.error();
-    }
-    if (name == "apply") return Command{parsed.apply};
-    if (name == "room") {
-        Result<RoomCommand> room = finish_room(parsed);
-        return room ? Result<Command>{std::move(*room)} : room.error();
-    }
-    if (name == "history") {
-        Result<HistoryCommand> history = history_command(chosen, parsed.shown, parsed.history);
-        return history ? Result<Command>{std::move(*history)} : history.error();
-    }
-    if (name == "explain") return Command{parsed.explain};
+    if (name == "plan") return as_command(finish_plan(chosen, parsed));
+    if (name == "request") return as_command(finish_request(chosen, parsed));
+    if (name == "room") return as_command(finish_room(parsed));
+    if (name == "history") return as_command(history_command(chosen, parsed.shown, parsed.history));
     if (name == "dead-letters") return finish_dead_letters(chosen, parsed);
     if (name == "journal") return finish_journal(chosen, parsed);
-    if (name == "candidates") {
-        Result<CandidatesCommand> candidates = finish_candidates(parsed);
-        return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();
-    }
-    if (name == "setup" && chosen.get_subcommands().front()->get_name() == "reservations")
-        return Command{parsed.reservation_setup};
-    if (name == "setup" && chosen.get_subcommands().front()->get_name() == "oversubscription") {
-        if (chosen.get_subcommands().front()->count("--hosts") > 0 &&
-            parsed.room_setup.hosts.empty())
-            return Error{Errc::bad_input,
-                         "--hosts: is empty; expected a pattern such as 'compute-*'"};
-        return Command{parsed.room_setup};
-    }
-    if (name == "setup") {
-        Result<SetupCommand> setup = finish_setup(chosen, parsed);
-        return setup ? Result<Command>{std::move(*setup)} : setup.error();
-    }
-    if (name == "reserve" || name == "unreserve") {
-        Result<ReserveCommand> order = finish_reserve(chosen, parsed);
-        return order ? Result<Command>{std::move(*order)} : order.error();
-    }
-    if (name == "protect") {
-        Result<ProtectCommand> protect = finish_protect(parsed);
-        return protect ? Result<Command>{std::move(*protect)} : protect.error();
-    }
+    if (name == "candidates") return as_command(finish_candidates(parsed));
+    if (name == "setup") return finish_any_setup(chosen, parsed);
+    if (name == "reserve" || name == "unreserve") return as_command(finish_reserve(chosen, parsed));
+    if (name == "protect") return as_command(finish_protect(parsed));
     if (name == "simulate") return finish_simulate(parsed);
-    if (name == "reservations") {
-        const auto role = Role::parse(parsed.reservations.role);
-        if (!parsed.reservations.role.empty() && !role)
-            return Error{Errc::bad_input, "--role: " + role.error().what};
-        return Command{parsed.reservations};
-    }
-    if (name == "usage") {
-        Result<UsageCommand> usage = finish_usage(parsed);
-        return usage ? Result<Command>{*usage} : usage.error();
-    }
-    if (name == "risk") {
-        Result<UsageCommand> when = finish_usage(parsed);
-        if (!when) return when.error();
-        RiskCommand risk = parsed.risk;
-        risk.when = std::move(*when);
-        return Command{std::move(risk)};
-    }
-    if (name == "estimate") {
-        Result<EstimateCommand> estimate = finish_estimate(parsed);
-        return estimate ? Result<Command>{std::move(*estimate)} : estimate.error();
-    }
-    if (name == "replay") {
-        Result<ReplayCommand> replay = finish_replay(parsed);
-        return replay ? Result<Command>{std::move(*replay)} : replay.error();
-    }
-    if (name == "report") {
-        Result<ReportCommand> report = finish_report(parsed);
-        return report ? Result<Command>{std::move(*report)} : report.error();
-    }
-    if (name == "run") return Command{parsed.run};
-    if (name == "gateway") return Command{GatewayCommand{}};
-    if (name == "hosts") return Command{parsed.hosts};
-    if (name == "snapshot") return Command{parsed.snapshot};
-    if (name == "pause") return Command{parsed.pause};
-    if (name == "check") return Command{CheckCommand{}};
-    if (name == "resume") return Command{ResumeCommand{}};
-    if (name == "status") return Command{StatusCommand{}};
-    if (name == "health") return Command{parsed.health};
-    if (name == "reapers") return Command{ReapersCommand{}};
-    if (name == "oversubscription") return Command{OversubscriptionCommand{}};
-    if (name == "strategies") return Command{StrategiesCommand{}};
-    if (name == "taggers") return Command{TaggersCommand{}};
-    if (name == "estimators") return Command{EstimatorsCommand{}};
-    if (name == "qos") return Command{QosCommand{}};
-    return Command{parsed.config};
+    if (name == "reservations") return finish_reservations(parsed);
+    if (name == "usage") return as_command(finish_usage(parsed));
+    if (name == "risk") return as_command(finish_risk(parsed));
+    if (name == "estimate") return as_command(finish_estimate(parsed));
+    if (name == "replay") return as_command(finish_replay(parsed));
+    if (name == "report") return as_command(finish_report(parsed));
+    const std::map<std::string, Command> plain{{"apply", parsed.apply},
+                                               {"explain", parsed.explain},
+                                               {"run", parsed.run},
+                                               {"gateway", GatewayCommand{}},
+                                               {"hosts", parsed.hosts},
+                                               {"snapshot", parsed.snapshot},
+                                               {"pause", parsed.pause},
+                                               {"check", CheckCommand{}},
+                                               {"resume", ResumeCommand{}},
+                                               {"status", StatusCommand{}},
+                                               {"health", parsed.health},
+                                               {"reapers", ReapersCommand{}},
+                                               {"oversubscription", OversubscriptionCommand{}},
+                                               {"strategies", StrategiesCommand{}},
+                                               {"taggers", TaggersCommand{}},
+                                               {"estimators", EstimatorsCommand{}},
+                                               {"qos", QosCommand{}},
+                                               {"config", parsed.config}};
+    return plain.at(name);
 }
 
 GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {

@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/cli/arguments/help_text.hpp"
 #include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/daemon/api_channel.hpp"
 #include "reaper/daemon/exit_code.hpp"
@@ -287,25 +286,5 @@ struct Leave {
 
 /// `argv[0]` is the program; the environment gives REAPER_CONFIG.
 std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv);
-
-}  // namespace reaper::cli
-
-namespace CLI {
-class App;
-}  // namespace CLI
-
-namespace reaper::cli {
-
-// What `reaper apply` was asked for, and what of `reaper plan` goes with it.
-
-namespace help {
-extern const Text apply;
-}  // namespace help
-
-void add_apply_options(CLI::App& command, ApplyCommand& apply);
-/// `plan --save`.
-void add_save_option(CLI::App& plan, std::string& file);
-/// `bad_input` for a plan that can't be approved: one that the daemon would not make by itself.
-Result<void> check_save(const PlanCommand& plan, bool described);
 
 }  // namespace reaper::cli

@@ -2,9 +2,17 @@
 
 #include <memory>
 
+#include "reaper/cli/arguments/help_text.hpp"
+
 namespace reaper::cli {
 
-CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text) {
+std::string path_of(const CLI::App& command) {
+    const CLI::App* const parent = command.get_parent();
+    return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
+}
+
+CLI::App* add_command(CLI::App& parent, const std::string& name) {
+    const help::Text& text = help::text_of(path_of(parent) + " " + name);
     CLI::App* const command = parent.add_subcommand(name, text.description);
     command->footer(text.footer);
     command->group("Commands");

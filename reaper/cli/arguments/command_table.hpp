@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cli/arguments/help_text.hpp"
-
 namespace reaper::cli {
 
 // Checks of option values that leave the option's help line as it is.
@@ -59,8 +57,11 @@ private:
     std::map<const CLI::App*, std::string> brief_;
 };
 
+/// `reaper history show`.
+std::string path_of(const CLI::App& command);
+
 /// `parent` has a HelpFormatter.
-CLI::App* add_command(CLI::App& parent, const char* name, const help::Text& text);
+CLI::App* add_command(CLI::App& parent, const std::string& name);
 
 /// `type` is what its value is called in the help.
 template <class Target>
@@ -76,14 +77,6 @@ inline CLI::Option* repeated(CLI::App& command, const char* names, const char* t
     return each->expected(1)->allow_extra_args(false)->multi_option_policy(
         CLI::MultiOptionPolicy::TakeAll);
 }
-
-}  // namespace reaper::cli
-
-namespace CLI {
-class App;
-}
-
-namespace reaper::cli {
 
 struct OptionEntry {
     std::vector<std::string> names;    ///< `-v`, `--verbose`; of an argument its one name: `ID`

@@ -91,28 +91,27 @@ Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> u
 }
 
 void add_history(CLI::App& app, Parsed& parsed) {
-    CLI::App& history = *add_command(app, "history", help::history);
+    CLI::App& history = *add_command(app, "history");
     history.require_subcommand(0, 1);
     add_history_limit(history, parsed.history);
     const std::string since = "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z";
     add_history_filters(history, parsed.history, since);
-    CLI::App* const show = add_command(history, "show", help::history_show);
+    CLI::App* const show = add_command(history, "show");
     option(*show, "ID", "", parsed.shown, "The request's id, or a server's id or name")->required();
-    add_history_times(*add_command(history, "messages", help::history_messages), parsed.history,
-                      since);
-    CLI::App& victims = *add_command(history, "victims", help::history_victims);
+    add_history_times(*add_command(history, "messages"), parsed.history, since);
+    CLI::App& victims = *add_command(history, "victims");
     add_history_filters(victims, parsed.history, since + " (default: see above)");
     victims.add_flag("--planned", parsed.history.planned, "Those that dry runs would have deleted");
-    option(*add_command(history, "totals", help::history_totals), "--since", "WHEN",
-           parsed.history.since, since + " (default 24h)");
-    add_history_times(*add_command(history, "events", help::history_events), parsed.history, since);
+    option(*add_command(history, "totals"), "--since", "WHEN", parsed.history.since,
+           since + " (default 24h)");
+    add_history_times(*add_command(history, "events"), parsed.history, since);
     add_journal_option(history, parsed.history.journal);
     for (CLI::App* const view : history.get_subcommands([](const CLI::App*) { return true; }))
         add_journal_option(*view, parsed.history.journal);
 }
 
 void add_usage(CLI::App& app, Parsed& parsed) {
-    CLI::App& usage = *add_command(app, "usage", help::usage);
+    CLI::App& usage = *add_command(app, "usage");
     add_period(usage, parsed.period,
                "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: this month)");
     option(usage, "--project", "PROJECT", parsed.usage.project, "Only this project: id or name");
@@ -120,7 +119,7 @@ void add_usage(CLI::App& app, Parsed& parsed) {
 }
 
 void add_risk(CLI::App& app, Parsed& parsed) {
-    CLI::App& risk = *add_command(app, "risk", help::risk);
+    CLI::App& risk = *add_command(app, "risk");
     add_period(risk, parsed.period,
                "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: 28d)");
     option(risk, "--flavor", "FLAVOR", parsed.risk.flavor,
@@ -131,7 +130,7 @@ void add_risk(CLI::App& app, Parsed& parsed) {
 }
 
 void add_estimate(CLI::App& app, Parsed& parsed) {
-    CLI::App& estimate = *add_command(app, "estimate", help::estimate);
+    CLI::App& estimate = *add_command(app, "estimate");
     add_period(estimate, parsed.period, week_before);
     option(estimate, "--step", "SPAN", parsed.step, "A reading every so often (default 1min)");
     repeated(estimate, "--estimator", "ESTIMATOR", parsed.estimators,
@@ -139,7 +138,7 @@ void add_estimate(CLI::App& app, Parsed& parsed) {
 }
 
 void add_replay(CLI::App& app, Parsed& parsed) {
-    CLI::App& replay = *add_command(app, "replay", help::replay);
+    CLI::App& replay = *add_command(app, "replay");
     option(replay, "DIR", "", parsed.replay.directory, "The recording")->required();
     option(replay, "--strategy", "STRATEGY", parsed.replay.strategy,
            "NAME or NAME:key=value,...; see 'reaper strategies'");
@@ -148,7 +147,7 @@ void add_replay(CLI::App& app, Parsed& parsed) {
     add_period(replay, parsed.period,
                "From 2026-11-01 or 2026-11-01T12:30:00Z on (default: all of it)");
 
-    CLI::App& report = *add_command(app, "report", help::report);
+    CLI::App& report = *add_command(app, "report");
     option(report, "DIR", "", parsed.report.directory,
            "The recording (default: as configured, else the journal)");
     add_period(report, parsed.period, week_before);
@@ -161,6 +160,14 @@ Result<UsageCommand> finish_usage(const Parsed& parsed) {
     if (!period) return period.error();
     if (span != Duration{}) usage.span = span;
     return usage;
+}
+
+Result<RiskCommand> finish_risk(const Parsed& parsed) {
+    RiskCommand risk = parsed.risk;
+    auto when = finish_usage(parsed);
+    if (!when) return when.error();
+    risk.when = std::move(*when);
+    return risk;
 }
 
 Result<EstimateCommand> finish_estimate(const Parsed& parsed) {

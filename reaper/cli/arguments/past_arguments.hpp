@@ -29,6 +29,7 @@ Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> u
 
 /// `bad_input` names the option.
 Result<UsageCommand> finish_usage(const Parsed& parsed);
+Result<RiskCommand> finish_risk(const Parsed& parsed);
 Result<EstimateCommand> finish_estimate(const Parsed& parsed);
 Result<ReplayCommand> finish_replay(const Parsed& parsed);
 Result<ReportCommand> finish_report(const Parsed& parsed);

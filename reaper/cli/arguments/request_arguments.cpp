@@ -49,7 +49,7 @@ Result<std::map<std::string, std::string>> labels_of(const std::vector<std::stri
 }  // namespace
 
 void add_reservations(CLI::App& app, Parsed& parsed) {
-    CLI::App& reserve = *add_command(app, "reserve", help::reserve);
+    CLI::App& reserve = *add_command(app, "reserve");
     add_reservation(reserve, parsed, parsed.reserve);
     option(reserve, "--refines", "ROLE", parsed.reserve.refines,
            "Take it from this role above instead of unreserved room");
@@ -60,7 +60,7 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
     option(reserve, "--floor", "LIST", parsed.floor, "Never lend that much: VCPU=2");
     option(reserve, "--longest-loan", "SPAN", parsed.longest_loan,
            "For this time: 24h; 0s: no limit (else: reservations.longest_loan)");
-    CLI::App& unreserve = *add_command(app, "unreserve", help::unreserve);
+    CLI::App& unreserve = *add_command(app, "unreserve");
     add_reservation(unreserve, parsed, parsed.unreserve);
     option(unreserve, "--refines", "ROLE", parsed.unreserve_refines,
            "Only of what was taken from this role above ('': from unreserved room)");
@@ -70,7 +70,7 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
            "Only of what this principal reserved (default: one's own first)");
     unreserve.add_flag("--lent-too", parsed.unreserve.lent_too,
                        "Also what is lent: its tenants go first");
-    CLI::App& list = *add_command(app, "reservations", help::reservations);
+    CLI::App& list = *add_command(app, "reservations");
     option(list, "--role", "ROLE", parsed.reservations.role, "Only of this role");
     option(list, "--host", "HOST", parsed.reservations.host, "Only on this host");
 }
@@ -167,6 +167,21 @@ Result<void> read_traits(const Parsed& parsed, DescribedRequest& described) {
     return {};
 }
 
+/// `bad_input` for a plan that can't be approved: one that the daemon would not make by itself.
+Result<void> check_save(const PlanCommand& plan, bool described) {
+    if (plan.save_file.empty()) return {};
+    const auto wrong = [](const char* what) { return Error{Errc::bad_input, what}; };
+    if (!described)
+        return wrong("--save goes with --resources or --flavor: one request that is described");
+    if (!plan.snapshot_file.empty())
+        return wrong("--save goes with the live cloud: a snapshot is not what will be deleted");
+    if (plan.strategy || plan.alternatives)
+        return wrong(
+            "--save goes without --strategy and --alternatives: the daemon decides by its own "
+            "configuration");
+    return {};
+}
+
 /// Values with a syntax of their own.
 Result<void> read_description(const CLI::App& app, const Parsed& parsed,
                               DescribedRequest& described) {
@@ -201,7 +216,7 @@ void add_snapshot_option(CLI::App& command, std::string& file) {
 }
 
 void add_request(CLI::App& app, Parsed& parsed) {
-    CLI::App& request = *add_command(app, "request", help::request);
+    CLI::App& request = *add_command(app, "request");
     add_description(request, parsed, parsed.request);
     request.get_option("--project")->required();
     option(request, "--id", "ID", parsed.request.id,
@@ -209,7 +224,7 @@ void add_request(CLI::App& app, Parsed& parsed) {
 }
 
 void add_plan(CLI::App& app, Parsed& parsed) {
-    CLI::App& plan = *add_command(app, "plan", help::plan);
+    CLI::App& plan = *add_command(app, "plan");
     repeated(plan, "--notification", "FILE", parsed.plan.notifications,
              "Captured message of Nova, enveloped or bare; - is stdin; may be repeated");
     option(plan, "--requests", "FILE", parsed.plan.requests_file,
@@ -220,18 +235,19 @@ void add_plan(CLI::App& app, Parsed& parsed) {
     option(plan, "--alternatives", "N", parsed.alternatives, "Instead of the configured number")
         ->check(quiet(CLI::Range(1, 1000)));
     add_snapshot_option(plan, parsed.plan.snapshot_file);
-    add_save_option(plan, parsed.plan.save_file);
+    option(plan, "--save", "FILE", parsed.plan.save_file,
+           "Also write the plan to this file, for 'reaper apply'");
 }
 
 void add_room(CLI::App& app, Parsed& parsed) {
-    CLI::App& room = *add_command(app, "room", help::room);
+    CLI::App& room = *add_command(app, "room");
     add_servers(room, parsed, parsed.room,
                 "Whose they are: project id or name (default: of a regular one)");
     add_snapshot_option(room, parsed.room.snapshot_file);
 }
 
 void add_candidates(CLI::App& app, Parsed& parsed) {
-    CLI::App& candidates = *add_command(app, "candidates", help::candidates);
+    CLI::App& candidates = *add_command(app, "candidates");
     add_server(candidates, parsed.candidates.flavor, parsed.wanted, "VCPU:1,MEMORY_MB:2048");
     option(candidates, "--zone,--az", "AZ", parsed.candidates.zone,
            "Only hosts of this availability zone");
