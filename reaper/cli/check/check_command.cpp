@@ -124,7 +124,7 @@ bool as_lines(const ListOptions& list) {
 
 }  // namespace
 
-ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const CheckCommand&, const Terminal& terminal) {
     if (const auto fits = check_wishes(terminal.list()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
     std::vector<Finding> findings;

@@ -167,8 +167,8 @@ std::vector<EstimateLine> lines_of(const MeasuredHistory& history,
 
 }  // namespace
 
-ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,
-                       const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const EstimateCommand& command,
+                   const Terminal& terminal) {
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     const config::Oversubscription& room = settings->oversubscription;

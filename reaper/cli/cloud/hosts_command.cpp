@@ -153,8 +153,8 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
 
 }  // namespace
 
-ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
-                    const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const HostsCommand& command,
+                   const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
     if (!global.api.url.empty()) return hosts_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
@@ -269,8 +269,8 @@ ExitCode candidates_remotely(const GlobalOptions& global, const CandidatesComman
 
 }  // namespace
 
-ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& command,
-                         const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const CandidatesCommand& command,
+                   const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
     if (!global.api.url.empty()) return candidates_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);

@@ -228,7 +228,7 @@ ExitCode plan_remotely(const GlobalOptions& global, const PlanCommand& command,
 
 }  // namespace
 
-ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
+ExitCode carry_out(const GlobalOptions& global, const PlanCommand& given,
                    const Terminal& terminal) {
     if (!given.snapshot_file.empty()) return plan_on_file(global, given, terminal);
     if (!global.api.url.empty()) return plan_remotely(global, given, terminal);

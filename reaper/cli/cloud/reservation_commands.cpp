@@ -55,8 +55,8 @@ json body_of(const ReserveCommand& command, const std::string& key) {
 
 }  // namespace
 
-ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& command,
-                             const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ReserveCommand& command,
+                   const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
@@ -87,8 +87,8 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     return ExitCode::failed;
 }
 
-ExitCode show_reservations(const GlobalOptions& global, const ReservationsCommand& command,
-                           const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ReservationsCommand& command,
+                   const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
@@ -100,7 +100,7 @@ ExitCode show_reservations(const GlobalOptions& global, const ReservationsComman
                      {reservations_table(*said), [&said] { return *said; }, "reservations"});
 }
 
-ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ReapersCommand&, const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
@@ -114,7 +114,8 @@ ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal) {
 
 // `reaper oversubscription`: it asks the running daemon.
 
-ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const OversubscriptionCommand&,
+                   const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};

@@ -138,7 +138,7 @@ ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
 
 }  // namespace
 
-ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
+ExitCode carry_out(const GlobalOptions& global, const RoomCommand& command,
                    const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return show_on_file(global, command, terminal);
     if (!global.api.url.empty()) return room_remotely(global, command, terminal);

@@ -44,8 +44,8 @@ ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules,
     co_return done;
 }
 
-ExitCode simulate_notice(const GlobalOptions& global, const SimulateCommand& command,
-                         const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const SimulateCommand& command,
+                   const Terminal& terminal) {
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};

@@ -66,8 +66,8 @@ ExitCode snapshot_remotely(const GlobalOptions& global, const SnapshotCommand& c
 
 }  // namespace
 
-ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
-                       const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const SnapshotCommand& command,
+                   const Terminal& terminal) {
     if (!global.api.url.empty()) return snapshot_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;

@@ -257,8 +257,8 @@ ExitCode show_origins(const GlobalOptions& global, const Terminal& terminal) {
 
 }  // namespace
 
-ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
-                     const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ConfigCommand& command,
+                   const Terminal& terminal) {
     if (command.check) return check_config(global, terminal);
     if (command.env) return show_origins(global, terminal);
     const auto complain = [&](const std::string& line) { terminal.complain(line); };
@@ -335,8 +335,8 @@ ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal)
 
 }  // namespace
 
-ExitCode apply_plan(const GlobalOptions& global, const ApplyCommand& command,
-                    const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ApplyCommand& command,
+                   const Terminal& terminal) {
     const auto saved = read_saved_plan(command.file);
     if (!saved) return terminal.fail(ExitCode::usage, saved.error());
     auto api = daemon_api(global, terminal);

@@ -188,8 +188,8 @@ ExitCode code_of(const DaemonHealth& health, bool only_live) {
 
 }  // namespace
 
-ExitCode show_health(const GlobalOptions& global, const HealthCommand& command,
-                     const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const HealthCommand& command,
+                   const Terminal& terminal) {
     const auto health = asked(global, terminal);
     if (!health) return ExitCode::usage;
     const auto document = [&] {

@@ -18,7 +18,7 @@
 
 namespace reaper::cli {
 
-ExitCode run_gateway(const GlobalOptions& global, const GatewayCommand&, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const GatewayCommand&, const Terminal& terminal) {
     std::signal(SIGPIPE, SIG_IGN);
     const auto complain = daemon_lines(terminal, spdlog::level::err);
     config::Environment environment = config::system_environment();

@@ -92,19 +92,21 @@ ExitCode show_table(const char* name, const std::deque<Info>& table, const Globa
 
 }  // namespace
 
-ExitCode show_strategies(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const StrategiesCommand&,
+                   const Terminal& terminal) {
     return show_table("strategies", strategy_table(), global, terminal);
 }
 
-ExitCode show_taggers(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const TaggersCommand&, const Terminal& terminal) {
     return show_table("taggers", tagger_table(), global, terminal);
 }
 
-ExitCode show_estimators(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const EstimatorsCommand&,
+                   const Terminal& terminal) {
     return show_table("estimators", estimator_table(), global, terminal);
 }
 
-ExitCode show_qos(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const QosCommand&, const Terminal& terminal) {
     return show_table("qos", qos_table(), global, terminal);
 }
 

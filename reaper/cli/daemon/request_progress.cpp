@@ -142,8 +142,8 @@ ExitCode show_request(DaemonApi& api, const json& body, const Terminal& terminal
 
 // `reaper request`: asks the running daemon for room, and shows what it does.
 
-ExitCode request_room(const GlobalOptions& global, const RequestCommand& command,
-                      const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const RequestCommand& command,
+                   const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     return show_request(*api, body_of(command), terminal);

@@ -156,8 +156,8 @@ ExitCode leave(ExitCode code, const std::string& why) {
 
 }  // namespace
 
-ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
-                    const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
+                   const Terminal& terminal) {
     std::signal(SIGPIPE, SIG_IGN);  // the reader of our output may leave; the culls go on
     auto loaded = read_config(global.config_file, daemon_lines(terminal, spdlog::level::err),
                               daemon_lines(terminal, spdlog::level::warn));

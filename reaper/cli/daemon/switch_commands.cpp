@@ -84,8 +84,8 @@ void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
 
 }  // namespace
 
-ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
-                      const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const PauseCommand& command,
+                   const Terminal& terminal) {
     if (!global.api.url.empty()) return pause_remotely(global, command, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) {
@@ -123,7 +123,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
     return ExitCode::ok;
 }
 
-ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ResumeCommand&, const Terminal& terminal) {
     if (!global.api.url.empty()) return resume_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
@@ -150,7 +150,7 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     return ExitCode::ok;
 }
 
-ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const StatusCommand&, const Terminal& terminal) {
     if (!global.api.url.empty()) return show_status_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
@@ -248,8 +248,8 @@ std::string protection_answer(const ProtectCommand& command, const json& said) {
 
 }  // namespace
 
-ExitCode protect_server(const GlobalOptions& global, const ProtectCommand& command,
-                        const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ProtectCommand& command,
+                   const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};

@@ -131,8 +131,8 @@ ExitCode retry(BrokerConsole& broker, const std::string& queue, const DeadLetter
 
 }  // namespace
 
-ExitCode handle_dead_letters(const GlobalOptions& global, const DeadLettersCommand& command,
-                             const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const DeadLettersCommand& command,
+                   const Terminal& terminal) {
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     if (!settings->broker_unknown.empty()) {

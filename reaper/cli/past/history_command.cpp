@@ -241,8 +241,8 @@ ExitCode follow(DaemonApi& api, const Pages<Line>& pages, News news, int first,
 
 }  // namespace
 
-ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
-                      const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const HistoryCommand& command,
+                   const Terminal& terminal) {
     using View = HistoryCommand::What;
     if (const auto fits = check_span(command.span, command.until, now()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
@@ -270,8 +270,8 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
 
 // `reaper explain`: why a server went, by the journal alone, or by the daemon that --api names.
 
-ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
-                          const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ExplainCommand& command,
+                   const Terminal& terminal) {
     boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
     auto opened = open_past(io, global, command.journal, Reading::apart, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;

@@ -100,8 +100,8 @@ ExitCode copy(const config::LocalSettings& settings, const config::JournalSettin
 
 }  // namespace
 
-ExitCode handle_journal(const GlobalOptions& global, const JournalCommand& command,
-                        const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const JournalCommand& command,
+                   const Terminal& terminal) {
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     // A dry run keeps its own in a file.

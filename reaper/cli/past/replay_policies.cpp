@@ -198,8 +198,8 @@ Result<std::vector<config::Override>> overrides_of(const ReplayCommand& command)
 
 }  // namespace
 
-ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
-                     const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ReplayCommand& command,
+                   const Terminal& terminal) {
     auto overrides = overrides_of(command);
     if (!overrides) return terminal.fail(ExitCode::usage, overrides.error());
     std::string config_text;

@@ -114,8 +114,8 @@ Error since_now() {
 
 }  // namespace
 
-ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
-                    const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const UsageCommand& command,
+                   const Terminal& terminal) {
     if (const auto fits = check_span(command.span, command.to, now()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
     if (!global.api.url.empty())
@@ -145,7 +145,7 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
     return show(usage, terminal);
 }
 
-ExitCode show_risk(const GlobalOptions& global, const RiskCommand& command,
+ExitCode carry_out(const GlobalOptions& global, const RiskCommand& command,
                    const Terminal& terminal) {
     UsageCommand when = command.when;
     if (!when.from && !when.span) when.span = report::usual_risk_span;
@@ -252,8 +252,8 @@ Result<recording::WeekInput> week_input(const GlobalOptions& global, const Repor
 
 }  // namespace
 
-ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
-                     const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ReportCommand& command,
+                   const Terminal& terminal) {
     const TimePoint until = command.until.value_or(now());
     const TimePoint since = command.since.value_or(until - command.span);
     if (since >= until)

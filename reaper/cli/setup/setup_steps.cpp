@@ -369,8 +369,8 @@ std::string after_room(const config::Oversubscription& settings, bool undo) {
 
 }  // namespace
 
-ExitCode set_up_oversubscription(const GlobalOptions& global, const RoomSetupCommand& command,
-                                 const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const RoomSetupCommand& command,
+                   const Terminal& terminal) {
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};
@@ -403,8 +403,8 @@ std::string after_slots(const SetupCommand& command) {
 
 }  // namespace
 
-ExitCode set_up(const GlobalOptions& global, const SetupCommand& command,
-                const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const SetupCommand& command,
+                   const Terminal& terminal) {
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};
@@ -423,8 +423,8 @@ ExitCode set_up(const GlobalOptions& global, const SetupCommand& command,
     return carry_and_tell(io, *cloud, std::move(steps), purpose, terminal);
 }
 
-ExitCode set_up_reservations(const GlobalOptions& global, const ReservationSetupCommand& command,
-                             const Terminal& terminal) {
+ExitCode carry_out(const GlobalOptions& global, const ReservationSetupCommand& command,
+                   const Terminal& terminal) {
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};

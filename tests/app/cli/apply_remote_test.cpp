@@ -68,7 +68,7 @@ protected:
     }
     ExitCode apply(bool dry_run, bool as_json = false) {
         return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
-            return apply_plan(global, ApplyCommand{file_, dry_run}, terminal);
+            return carry_out(global, ApplyCommand{file_, dry_run}, terminal);
         });
     }
     ExitCode plan_and_save(const std::string& to) {
@@ -76,7 +76,7 @@ protected:
             PlanCommand command;
             static_cast<DescribedRequest&>(command) = described();
             command.save_file = to;
-            return show_plan(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     }
 

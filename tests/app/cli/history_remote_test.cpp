@@ -24,7 +24,7 @@ class HistoryRemote : public RemoteDaemon {
 protected:
     ExitCode run(const HistoryCommand& command, bool as_json = false) {
         return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
-            return show_history(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     }
 };
@@ -65,7 +65,7 @@ TEST_F(HistoryRemote, ASpanIsAskedForAsCountedFromNow) {
     command.until = TimePoint{};
     const ExitCode code =
         captured(false, [&](const GlobalOptions& global, const Terminal& terminal) {
-            return show_history(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     EXPECT_EQ(code, ExitCode::usage);
     EXPECT_THAT(err_, HasSubstr("--until: must be later than --since, which counts from now: "));

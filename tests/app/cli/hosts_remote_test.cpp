@@ -48,7 +48,7 @@ protected:
             HostsCommand command;
             command.filters.project = project;
             command.filters.flavor = flavor;
-            return show_hosts(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     }
 };

@@ -17,7 +17,7 @@ protected:
         command.role = "web";
         command.resources = {{"VCPU", 1}};
         return captured(false, [&](const auto& global, const auto& terminal) {
-            return change_reservations(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     }
 };

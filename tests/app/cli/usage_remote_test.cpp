@@ -17,7 +17,7 @@ class UsageRemote : public RemoteDaemon {
 protected:
     ExitCode run(const UsageCommand& command, bool as_json = false) {
         return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
-            return show_usage(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     }
 };
@@ -82,7 +82,7 @@ TEST_F(UsageRemote, RiskIsThatOfTheDaemonToo) {
     command.zone = "az1";
     const auto shown = [&](bool as_json) {
         return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
-            return show_risk(global, command, terminal);
+            return carry_out(global, command, terminal);
         });
     };
     EXPECT_EQ(shown(true), ExitCode::ok) << err_;
