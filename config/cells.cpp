@@ -11,22 +11,10 @@ namespace {
 std::optional<Cell> read_cell(const YAML::Node& node, const std::string& key, Findings& findings) {
     Cell cell;
     const EntryMembers members{
-        {"name",
-         [&](const auto& value, const auto& full) {
-             return read_entry_text(value, full, cell.name, findings);
-         }},
-        {"hosts",
-         [&](const auto& value, const auto& full) {
-             return read_entry_texts(value, full, cell.hosts, findings);
-         }},
-        {"aggregates",
-         [&](const auto& value, const auto& full) {
-             return read_entry_texts(value, full, cell.aggregates, findings);
-         }},
-        {"disabled",
-         [&](const auto& value, const auto& full) {
-             return read_entry_flag(value, full, cell.disabled, findings);
-         }},
+        {"name", member(read_entry_text, cell.name, findings)},
+        {"hosts", member(read_entry_texts, cell.hosts, findings)},
+        {"aggregates", member(read_entry_texts, cell.aggregates, findings)},
+        {"disabled", member(read_entry_flag, cell.disabled, findings)},
     };
     if (!read_entry(node, key, cells_expected, members, findings)) return std::nullopt;
     const auto missing = [&](const char* what) {

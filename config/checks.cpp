@@ -7,6 +7,7 @@
 #include "config/journal_url.hpp"
 #include "config/values.hpp"
 #include "reaper/model/notice.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 namespace {
@@ -251,9 +252,9 @@ void check_order(const std::string& small, milliseconds less, const std::string&
     const std::string& key = findings.has(large) || !findings.has(small) ? large : small;
     const bool at_large = &key == &large;
     findings.error(key,
-                   "is " + duration_text(at_large ? more : less) +
-                       (at_large ? ", less than " + small + " (" + duration_text(less) + ")"
-                                 : ", more than " + large + " (" + duration_text(more) + ")"),
+                   "is " + exact_duration(at_large ? more : less) +
+                       (at_large ? ", less than " + small + " (" + exact_duration(less) + ")"
+                                 : ", more than " + large + " (" + exact_duration(more) + ")"),
                    at_large ? "at least as much" : "at most as much");
 }
 

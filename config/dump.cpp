@@ -4,6 +4,7 @@
 #include "config/keys.hpp"
 #include "config/loader.hpp"
 #include "config/values.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 namespace {
@@ -48,8 +49,8 @@ private:
     void write(std::uint64_t value) {
         begin() << value / static_cast<std::uint64_t>(std::get<WholeNumber>(key_->type).unit);
     }
-    void write(milliseconds value) { begin() << duration_text(value); }
-    void write(std::chrono::seconds value) { begin() << duration_text(value); }
+    void write(milliseconds value) { begin() << exact_duration(value); }
+    void write(std::chrono::seconds value) { begin() << exact_duration(value); }
     void write(double value) { begin() << fraction_text(value); }
     void write(bool value) {
         if (!key_->standard.empty()) begin() << value;
@@ -118,7 +119,7 @@ private:
         if (!reserved.principal.empty()) member("principal", reserved.principal);
         member("lend", reserved.lending.lend);
         member("floor", reserved.lending.floor);
-        member("longest_loan", duration_text(reserved.lending.longest));
+        member("longest_loan", exact_duration(reserved.lending.longest));
         out_ << YAML::EndMap;
     }
     void mapping(const ReserveRule& rule) {
@@ -143,7 +144,7 @@ private:
     void mapping(const TaggerSpan& span) {
         out_ << YAML::BeginMap;
         member("tagger", span.tagger);
-        member("after", duration_text(span.after));
+        member("after", exact_duration(span.after));
         out_ << YAML::EndMap;
     }
     void mapping(const Cell& cell) {

@@ -4,6 +4,7 @@
 
 #include "config/values.hpp"
 #include "reaper/model/resources_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 namespace {
@@ -27,12 +28,9 @@ bool read_percent(const YAML::Node& node, const std::string& key, int& into, Fin
 bool read_mark(const YAML::Node& node, const std::string& key, Mark& mark, Findings& findings) {
     std::string name;
     const EntryMembers members{
-        {"class", [&](const auto& value,
-                      const auto& full) { return read_entry_text(value, full, name, findings); }},
-        {"high", [&](const auto& value,
-                     const auto& full) { return read_percent(value, full, mark.high, findings); }},
-        {"low", [&](const auto& value,
-                    const auto& full) { return read_percent(value, full, mark.low, findings); }},
+        {"class", member(read_entry_text, name, findings)},
+        {"high", member(read_percent, mark.high, findings)},
+        {"low", member(read_percent, mark.low, findings)},
     };
     if (!read_entry(node, key, marks_expected, members, findings)) return false;
     mark.resource_class = ResourceClass{name};
@@ -47,7 +45,7 @@ bool read_mark(const YAML::Node& node, const std::string& key, Mark& mark, Findi
 
 bool read_after(const YAML::Node& node, const std::string& key, Duration& into,
                 Findings& findings) {
-    const auto span = node.IsScalar() ? duration_of(node.Scalar()) : std::nullopt;
+    const auto span = node.IsScalar() ? parse_duration(node.Scalar()) : std::nullopt;
     const bool good = span && *span >= 0ms && *span <= longest_life;
     if (!good) findings.error(key, "is no duration", "such as 72h, up to 87600h; 0s: no end");
     into = good ? *span : Duration{};
@@ -57,12 +55,8 @@ bool read_after(const YAML::Node& node, const std::string& key, Duration& into,
 bool read_span(const YAML::Node& node, const std::string& key, TaggerSpan& span,
                Findings& findings) {
     const EntryMembers members{
-        {"tagger",
-         [&](const auto& value, const auto& full) {
-             return read_entry_text(value, full, span.tagger, findings);
-         }},
-        {"after", [&](const auto& value,
-                      const auto& full) { return read_after(value, full, span.after, findings); }},
+        {"tagger", member(read_entry_text, span.tagger, findings)},
+        {"after", member(read_after, span.after, findings)},
     };
     if (!read_entry(node, key, spans_expected, members, findings)) return false;
     const bool both = !span.tagger.empty() && findings.has(key + ".after");

@@ -3,6 +3,7 @@
 #include "config/cells.hpp"
 #include "config/plugins.hpp"
 #include "config/values.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 namespace {
@@ -21,9 +22,9 @@ struct Expectation {
                std::to_string(number.most);
     }
     std::string operator()(const Span& span) const {
-        return "a duration with its unit (500ms, 5min, 2h, 1d) from " + duration_text(span.least) +
-               " to " + duration_text(span.most) +
-               (span.step > 1ms ? ", a multiple of " + duration_text(span.step) : "");
+        return "a duration with its unit (500ms, 5min, 2h, 1d) from " + exact_duration(span.least) +
+               " to " + exact_duration(span.most) +
+               (span.step > 1ms ? ", a multiple of " + exact_duration(span.step) : "");
     }
     std::string operator()(const Fraction& fraction) const {
         return "a number from " + fraction_text(fraction.least) + " to " +

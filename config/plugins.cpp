@@ -29,10 +29,7 @@ bool is_digest(const std::string& text) {
 std::optional<Entry> read_one(const YAML::Node& node, const std::string& key, Findings& findings) {
     Entry entry;
     const EntryMembers members{
-        {"path",
-         [&](const auto& value, const auto& full) {
-             return read_entry_text(value, full, entry.module.path, findings);
-         }},
+        {"path", member(read_entry_text, entry.module.path, findings)},
         {"sha256",
          [&](const auto& value, const auto& full) {
              if (!read_entry_text(value, full, entry.module.sha256, findings)) return false;

@@ -13,6 +13,7 @@
 #include "config/reservations.hpp"
 #include "config/values.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 
@@ -256,7 +257,7 @@ private:
     }
 
     void read(const Key& key, const Span& type, const std::string& full, const YAML::Node& node) {
-        const auto span = node.IsScalar() ? duration_of(node.Scalar()) : std::nullopt;
+        const auto span = node.IsScalar() ? parse_duration(node.Scalar()) : std::nullopt;
         if (!span || *span < type.least || *span > type.most ||
             *span % type.step != milliseconds::zero())
             return wrong(key, full, node);

@@ -7,6 +7,7 @@
 
 #include "config/values.hpp"
 #include "reaper/model/resources_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 
 namespace reaper::config {
@@ -63,12 +64,12 @@ bool read_labels(const YAML::Node& node, const std::string& key, reaper::Labels&
 }
 
 bool read_loan(const YAML::Node& node, const std::string& key, Duration& into, Findings& findings) {
-    const auto span = node.IsScalar() ? duration_of(node.Scalar()) : std::nullopt;
+    const auto span = node.IsScalar() ? parse_duration(node.Scalar()) : std::nullopt;
     const bool good = span && *span >= Duration{} && *span <= longest_possible_loan;
     if (!good)
         findings.error(key, node.IsScalar() ? "is " + shown(node.Scalar()) : "is no duration",
                        "a duration with its unit (30min, 24h) from 0s to " +
-                           duration_text(longest_possible_loan));
+                           exact_duration(longest_possible_loan));
     into = good ? *span : Duration{};
     return good;
 }
@@ -103,12 +104,8 @@ std::optional<RoleProjects> read_role_projects(const YAML::Node& node, const std
                                                Findings& findings) {
     RoleProjects entry;
     const EntryMembers members{
-        {"role", [&](const auto& value,
-                     const auto& full) { return read_role(value, full, entry.role, findings); }},
-        {"projects",
-         [&](const auto& value, const auto& full) {
-             return read_entry_texts(value, full, entry.projects, findings);
-         }},
+        {"role", member(read_role, entry.role, findings)},
+        {"projects", member(read_entry_texts, entry.projects, findings)},
     };
     if (!read_entry(node, key, roles_expected, members, findings)) return std::nullopt;
     if (!need(!entry.role.empty(), key, "has no role", roles_expected, findings) ||
@@ -119,40 +116,15 @@ std::optional<RoleProjects> read_role_projects(const YAML::Node& node, const std
 
 EntryMembers members_of_static(StaticReservation& entry, Findings& findings) {
     return {
-        {"role", [&](const auto& value,
-                     const auto& full) { return read_role(value, full, entry.role, findings); }},
-        {"hosts",
-         [&](const auto& value, const auto& full) {
-             return read_entry_texts(value, full, entry.hosts, findings);
-         }},
-        {"aggregates",
-         [&](const auto& value, const auto& full) {
-             return read_entry_texts(value, full, entry.aggregates, findings);
-         }},
-        {"resources",
-         [&](const auto& value, const auto& full) {
-             return read_amounts(value, full, entry.resources, findings);
-         }},
-        {"labels",
-         [&](const auto& value, const auto& full) {
-             return read_labels(value, full, entry.labels, findings);
-         }},
-        {"principal",
-         [&](const auto& value, const auto& full) {
-             return read_entry_text(value, full, entry.principal, findings);
-         }},
-        {"lend",
-         [&](const auto& value, const auto& full) {
-             return read_entry_flag(value, full, entry.lending.lend, findings);
-         }},
-        {"floor",
-         [&](const auto& value, const auto& full) {
-             return read_amounts(value, full, entry.lending.floor, findings);
-         }},
-        {"longest_loan",
-         [&](const auto& value, const auto& full) {
-             return read_loan(value, full, entry.lending.longest, findings);
-         }},
+        {"role", member(read_role, entry.role, findings)},
+        {"hosts", member(read_entry_texts, entry.hosts, findings)},
+        {"aggregates", member(read_entry_texts, entry.aggregates, findings)},
+        {"resources", member(read_amounts, entry.resources, findings)},
+        {"labels", member(read_labels, entry.labels, findings)},
+        {"principal", member(read_entry_text, entry.principal, findings)},
+        {"lend", member(read_entry_flag, entry.lending.lend, findings)},
+        {"floor", member(read_amounts, entry.lending.floor, findings)},
+        {"longest_loan", member(read_loan, entry.lending.longest, findings)},
     };
 }
 
@@ -185,12 +157,8 @@ std::optional<Rule> read_rule(const YAML::Node& node, const std::string& key, co
                               Findings& findings) {
     Rule rule;
     const EntryMembers members{
-        {"principals",
-         [&](const auto& value, const auto& full) {
-             return read_entry_texts(value, full, rule.principals, findings);
-         }},
-        {of, [&](const auto& value,
-                 const auto& full) { return read_entry_texts(value, full, rule.*into, findings); }},
+        {"principals", member(read_entry_texts, rule.principals, findings)},
+        {of, member(read_entry_texts, rule.*into, findings)},
     };
     if (!read_entry(node, key, expected, members, findings)) return std::nullopt;
     const std::string missing = std::string{"has no "} + of;

@@ -11,12 +11,9 @@
 #include "config/document.hpp"
 #include "config/reader.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 namespace {
-
-using std::chrono::milliseconds;
 
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
@@ -45,14 +42,6 @@ std::string fraction_text(double fraction) {
     const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), fraction,
                                        std::chars_format::fixed);
     return std::string{buffer.data(), written.ptr};
-}
-
-std::optional<milliseconds> duration_of(std::string_view text) {
-    return parse_duration(text);
-}
-
-std::string duration_text(milliseconds duration) {
-    return exact_duration(duration);
 }
 
 std::optional<std::string> url_problem(std::string_view url,

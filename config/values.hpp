@@ -1,8 +1,6 @@
-// Texts of the configuration as values: numbers, durations, URLs; and words for messages.
+// Texts of the configuration as values: numbers, URLs; and words for messages.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,12 +21,6 @@ std::optional<std::int64_t> integer_of(std::string_view text);
 std::optional<double> fraction_of(std::string_view text);
 /// The inverse, as short as it can be.
 std::string fraction_text(double fraction);
-
-/// `500ms`, `10s`, `5min`, `2h`, `1d`: digits and a unit, nothing else; at most 10 years.
-std::optional<std::chrono::milliseconds> duration_of(std::string_view text);
-
-/// The inverse, in the largest unit that is exact.
-std::string duration_text(std::chrono::milliseconds duration);
 
 /// What is wrong with a URL of a service, without showing it (it may carry a password); none if
 /// nothing. Accepts no more and no less than http::parse_url (reaper/ports/url.hpp), which later
@@ -52,6 +44,15 @@ std::string without_newline(std::string text);
 using EntryMember = std::function<bool(const YAML::Node&, const std::string& path)>;
 /// By the member's name.
 using EntryMembers = std::map<std::string, EntryMember>;
+
+/// The member that `read` puts into `into`, which must outlive it.
+template <class Into>
+EntryMember member(bool (*read)(const YAML::Node&, const std::string&, Into&, Findings&),
+                   Into& into, Findings& findings) {
+    return [read, &into, &findings](const YAML::Node& node, const std::string& path) {
+        return read(node, path, into, findings);
+    };
+}
 
 /// Each item of a list, with its path, `key[0]`. `expected` says what the list is.
 void for_each_entry(const YAML::Node& node, const std::string& key, const std::string& expected,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
+#include "reaper/model/time.hpp"
 #include "support/unprivileged_user.hpp"
 
 namespace reaper::config::test::environment_test {
@@ -85,13 +86,13 @@ TEST(SystemVariables, AreTheProcesss) {
 
 TEST(Values, DurationsComeBackAsTheyWere) {
     for (const char* const text : {"0s", "1ms", "1500ms", "10s", "90s", "5min", "2h"}) {
-        const auto duration = duration_of(text);
+        const auto duration = parse_duration(text);
         ASSERT_TRUE(duration) << text;
-        EXPECT_EQ(duration_text(*duration), text);
+        EXPECT_EQ(exact_duration(*duration), text);
     }
     for (const char* const text : {"", "5", "s", "-5s", "+5s", " 5s", "5 s", "5S", "1.5s", "5sec",
                                    "9223372036854775807h", "99999999999999999999s", "0x5s"})
-        EXPECT_FALSE(duration_of(text)) << text;
+        EXPECT_FALSE(parse_duration(text)) << text;
 }
 
 }  // namespace

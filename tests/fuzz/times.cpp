@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto time = parse_time_or_date(text);
     if (time && *time >= first && *time < end)
         fuzz::require(parse_time(iso_time(*time)) == time, "a time is read as it is written");
-    if (const auto duration = config::duration_of(text)) {
+    if (const auto duration = parse_duration(text)) {
         fuzz::require(duration->count() >= 0, "no duration is negative");
-        fuzz::require(config::duration_of(config::duration_text(*duration)) == duration,
+        fuzz::require(parse_duration(exact_duration(*duration)) == duration,
                       "a duration is read as it is written");
     }
     (void)config::integer_of(text);

@@ -4,7 +4,6 @@
 #include <sstream>
 #include <utility>
 
-#include "config/values.hpp"
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
@@ -175,7 +174,7 @@ Result<EstimateCommand> finish_estimate(const Parsed& parsed) {
     const auto period = read_past(parsed.period, estimate.since, estimate.span, estimate.until);
     if (!period) return period.error();
     if (!parsed.step.empty()) {
-        const auto step = config::duration_of(parsed.step);
+        const auto step = parse_duration(parsed.step);
         if (!step || *step < std::chrono::seconds{1} || *step > std::chrono::hours{1})
             return wrong("--step", parsed.step, "a span from 1s to 1h, such as 1min");
         estimate.step = *step;

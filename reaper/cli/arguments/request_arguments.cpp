@@ -4,13 +4,13 @@
 #include <map>
 #include <utility>
 
-#include "config/values.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper::cli {
@@ -108,7 +108,7 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
         order.floor = std::move(*floor);
     }
     if (parsed.longest_loan.empty()) return order;
-    const auto span = config::duration_of(parsed.longest_loan);
+    const auto span = parse_duration(parsed.longest_loan);
     if (!span || *span < Duration::zero())
         return wrong("--longest-loan: is '" + printable(parsed.longest_loan, 60) +
                      "'; expected a span such as 30min or 24h");
