@@ -119,13 +119,6 @@ std::string BrokerUrl::name() const {
            std::to_string(port) + "/" + (vhost == "/" ? "" : printable(vhost));
 }
 
-Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {
-    auto urls = parse_broker_urls(secret);
-    if (!urls) return urls.error();
-    if (urls->size() > 1) return bad("names several brokers; give one URL for each");
-    return std::move(urls->front());
-}
-
 Result<std::vector<BrokerUrl>> parse_broker_urls(const config::Secret& secret) {
     BrokerUrl url;
     std::string_view rest = secret.reveal();

@@ -25,13 +25,10 @@ struct BrokerUrl {
 /// One or several brokers, as oslo.messaging writes them in one URL:
 /// `amqp://user:password@host1:port,user:password@host2:port/vhost`. Each host has its own user, or
 /// none has one. What the brokers of `broker.urls` are, for those who check and those who connect.
-/// Errors as of parse_broker_url.
+/// Percent-decodes user, password and virtual host. As in RabbitMQ's URI rules: no path means the
+/// virtual host `/`; a path of `/` alone is also taken as `/` (strictly it is the empty name, which
+/// is never used); `/%2F` is `/`. Ports default to 5672 and 5671. `bad_input` says what is wrong
+/// without quoting the URL. Source: rabbitmq.com/uri-spec.html.
 Result<std::vector<BrokerUrl>> parse_broker_urls(const config::Secret& url);
-
-/// Of one broker. Percent-decodes user, password and virtual host. As in RabbitMQ's URI rules: no
-/// path means the virtual host `/`; a path of `/` alone is also taken as `/` (strictly it is the
-/// empty name, which is never used); `/%2F` is `/`. Ports default to 5672 and 5671. `bad_input`
-/// says what is wrong without quoting the URL. Source: rabbitmq.com/uri-spec.html.
-Result<BrokerUrl> parse_broker_url(const config::Secret& url);
 
 }  // namespace reaper

@@ -339,11 +339,6 @@ std::vector<ConfigError> load_modules(const std::string& path, const Environment
     return {};
 }
 
-LoadResult load_settings_text(const std::string& name, std::string_view text,
-                              const Environment& environment, std::vector<ConfigError>* warnings) {
-    return load_file(name, FileText{std::string{text}, false}, environment, warnings);
-}
-
 LoadResult load_settings(const std::string& path, const Environment& environment,
                          std::vector<ConfigError>* warnings) {
     const auto file = environment.read_file(path);

@@ -38,11 +38,6 @@ using LoadResult = std::variant<Settings, std::vector<ConfigError>>;
 LoadResult load_settings(const std::string& path, const Environment& environment,
                          std::vector<ConfigError>* warnings = nullptr);
 
-/// The same for text that is already here; `name` stands for the file in the messages.
-LoadResult load_settings_text(const std::string& name, std::string_view text,
-                              const Environment& environment,
-                              std::vector<ConfigError>* warnings = nullptr);
-
 /// `taggers`, `strategy` and `alternatives` of the file alone, for work without a cloud: sections
 /// on where and how to reach things may be wrong or missing; `taggers` too, and are empty then.
 std::variant<Policy, std::vector<ConfigError>> load_policy(const std::string& path,

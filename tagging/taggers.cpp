@@ -88,10 +88,6 @@ std::optional<std::string> reasons(const Subject& subject, const Taggers& tagger
 
 }  // namespace
 
-std::string_view to_string(TaggerConflict rule) {
-    return word_in(conflict_names, rule, "?");
-}
-
 std::optional<TaggerConflict> tagger_conflict_from(std::string_view text) {
     return value_in(conflict_names, text);
 }
@@ -99,11 +95,6 @@ std::optional<TaggerConflict> tagger_conflict_from(std::string_view text) {
 std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,
                                   const TagData& tag_data) {
     return decided(server, taggers, tag_data);
-}
-
-std::optional<Tagging> tagging_of(const Request& request, const Taggers& taggers,
-                                  const TagData& tag_data) {
-    return decided(request, taggers, tag_data);
 }
 
 std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,

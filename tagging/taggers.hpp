@@ -51,8 +51,7 @@ enum class TaggerConflict {
     all,    ///< when every one says so
 };
 
-std::string_view to_string(TaggerConflict rule);
-/// The inverse; none for any other text.
+/// Of `any`, `first` or `all`; none for any other text.
 std::optional<TaggerConflict> tagger_conflict_from(std::string_view text);
 
 /// The configured taggers, in the order of the configuration.
@@ -82,10 +81,6 @@ struct Tagging {
 /// None: it is regular.
 std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,
                                   const TagData& tag_data);
-/// The same for a requester.
-std::optional<Tagging> tagging_of(const Request& request, const Taggers& taggers,
-                                  const TagData& tag_data);
-
 /// The reasons alone.
 std::optional<std::string> why_revocable(const Server& server, const Taggers& taggers,
                                          const TagData& tag_data);

@@ -29,9 +29,6 @@ private:
     config::Broker broker_;
 };
 
-/// Messages in the dead-letter queue; 0 if it does not exist yet. Blocks and fails as above.
-Result<std::uint64_t> count_dead_letters(const config::Broker& broker);
-
 // Which of several reapers serves the queue? The broker does not say, but it gives what is put
 // into the queue to that one alone: a question is put there, and its receiver answers to a
 // mailbox that the broker keeps for the connection that asks (direct reply-to).

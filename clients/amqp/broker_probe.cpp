@@ -220,17 +220,6 @@ Result<BrokerReport> AmqpConsole::look() {
     return report;
 }
 
-Result<std::uint64_t> count_dead_letters(const config::Broker& broker) {
-    amqp::ConnectionAborter aborter;
-    std::vector<std::string> remarks;
-    auto connected = amqp::connect_any(broker, aborter, remarks);
-    if (!connected) return connected.error();
-    const auto found = look_at(**connected, broker.dead_letter_queue);
-    if (!found) return found.error();
-    (*connected)->close(broker.connect_timeout);
-    return *found ? (*found)->messages : 0;
-}
-
 namespace {
 
 constexpr amqp_channel_t mailbox_channel = amqp::token_channel;

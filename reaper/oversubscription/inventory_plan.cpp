@@ -91,17 +91,6 @@ private:
 
 }  // namespace
 
-std::string_view to_string(InventoryStep::Kind kind) {
-    switch (kind) {
-        case Kind::keep: return "keep";
-        case Kind::create_provider: return "create-provider";
-        case Kind::set_total: return "set-total";
-        case Kind::remove_inventory: return "remove-inventory";
-        case Kind::refuse: return "refuse";
-    }
-    return "?";
-}
-
 bool is_inventory_of(const Inventory& found, Amount total, Amount min_unit) {
     return found.total == total && found.min_unit == min_unit && found.allocation_ratio == 1.0;
 }

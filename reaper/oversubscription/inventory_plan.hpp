@@ -48,9 +48,6 @@ struct InventoryStep {
     friend bool operator==(const InventoryStep&, const InventoryStep&) = default;
 };
 
-/// `create-provider`, `set-total`, ...
-std::string_view to_string(InventoryStep::Kind kind);
-
 /// Whether the inventory is one with this total and unit: an allocation_ratio other than 1 would
 /// sell more, or less.
 bool is_inventory_of(const Inventory& found, Amount total, Amount min_unit);

@@ -588,15 +588,6 @@ std::string more_remarks(std::size_t count) {
     return "and " + std::to_string(count) + " more remarks";
 }
 
-json to_json(const SnapshotFile& file) {
-    json document = frame(file);
-    json hosts = json::array();
-    const Providers providers = providers_of(file.snapshot);
-    for (const Host& host : file.snapshot.hosts) hosts.push_back(host_with_known(host, providers));
-    document["hosts"] = std::move(hosts);
-    return document;
-}
-
 void write_snapshot(std::ostream& out, const SnapshotFile& file) {
     // What the file is comes first, so that its beginning identifies it.
     out << "{\n\"format\": \"reaper-snapshot\"";

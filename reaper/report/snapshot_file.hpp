@@ -69,10 +69,7 @@ struct SnapshotFile {
     bool anonymous = false;
 };
 
-/// The whole file as one document.
-nlohmann::json to_json(const SnapshotFile& file);
-
-/// The same, written host by host, so that memory does not grow with the cloud. Ends in a newline.
+/// Written host by host, so that memory does not grow with the cloud. Ends in a newline.
 void write_snapshot(std::ostream& out, const SnapshotFile& file);
 
 /// The inverse. `bad_input` with the place (`hosts[3].servers[17].created: ...`) for text that is

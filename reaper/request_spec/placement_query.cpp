@@ -164,12 +164,6 @@ std::vector<PlacementQuery> placement_queries(const Request& request, const Sche
     return queries;
 }
 
-std::string to_string(const PlacementQuery& query) {
-    std::string text;
-    for (const auto& [name, value] : query) text += (text.empty() ? "" : "&") + name + "=" + value;
-    return text;
-}
-
 namespace {
 
 Error not_understood(const std::string& what) {

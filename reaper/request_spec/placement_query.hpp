@@ -30,9 +30,6 @@ std::vector<PlacementQuery> placement_queries(const Request& request, const Sche
 std::vector<std::string> words_of(std::string_view list);
 std::string joined(const std::vector<std::string>& words);
 
-/// `limit=1000&resources=VCPU:2...`, for people: nothing is escaped.
-std::string to_string(const PlacementQuery& query);
-
 // What a client of Placement asked for in `GET /allocation_candidates`: the inverse of
 // `placement_queries`, and a request in its terms. The query has what no message contains: a forced
 // host, what ports and device profiles ask for, aggregates that Nova chose.

@@ -6,9 +6,9 @@ namespace reaper::broker_url_test {
 namespace {
 
 BrokerUrl parsed(const std::string& text) {
-    const auto url = parse_broker_url(config::Secret(text));
+    const auto url = parse_broker_urls(config::Secret(text));
     EXPECT_TRUE(url) << text << ": " << (url ? "" : url.error().what);
-    return url ? *url : BrokerUrl{};
+    return url ? url->front() : BrokerUrl{};
 }
 
 TEST(BrokerUrl, ReadsEveryPart) {
@@ -119,7 +119,7 @@ const BadUrl bad_urls[] = {
 class BrokenBrokerUrl : public testing::TestWithParam<BadUrl> {};
 
 TEST_P(BrokenBrokerUrl, IsRefusedWithoutShowingIt) {
-    const auto url = parse_broker_url(config::Secret(GetParam().text));
+    const auto url = parse_broker_urls(config::Secret(GetParam().text));
     ASSERT_FALSE(url);
     EXPECT_EQ(url.error().code, Errc::bad_input);
     EXPECT_NE(url.error().what.find(GetParam().expected), std::string::npos) << url.error().what;
@@ -130,14 +130,14 @@ INSTANTIATE_TEST_SUITE_P(Table, BrokenBrokerUrl, testing::ValuesIn(bad_urls),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(BrokerUrl, ItsNameIsOnePlainLine) {
-    const auto url = parse_broker_url(config::Secret("amqp://h/a%0a%1b[31m"));
+    const auto url = parse_broker_urls(config::Secret("amqp://h/a%0a%1b[31m"));
     ASSERT_TRUE(url);
-    EXPECT_EQ(url->name(), "amqp://h:5672/a\\x0a\\x1b[31m");
+    EXPECT_EQ(url->front().name(), "amqp://h:5672/a\\x0a\\x1b[31m");
 }
 
 TEST(BrokerUrl, ALongVirtualHostIsRefused) {
-    EXPECT_TRUE(parse_broker_url(config::Secret("amqp://h/" + std::string(255, 'v'))));
-    EXPECT_FALSE(parse_broker_url(config::Secret("amqp://h/" + std::string(256, 'v'))));
+    EXPECT_TRUE(parse_broker_urls(config::Secret("amqp://h/" + std::string(255, 'v'))));
+    EXPECT_FALSE(parse_broker_urls(config::Secret("amqp://h/" + std::string(256, 'v'))));
 }
 
 }  // namespace

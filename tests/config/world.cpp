@@ -28,7 +28,8 @@ Environment World::environment() const {
 }
 
 LoadResult World::load(const std::string& text) {
-    return load_settings_text("reaper.yaml", text, environment(), &warnings);
+    files["reaper.yaml"] = {text, false};
+    return load_settings("reaper.yaml", environment(), &warnings);
 }
 
 Settings World::good(const std::string& text) {

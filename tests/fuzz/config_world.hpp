@@ -17,12 +17,13 @@ inline void load(const std::string& text, const std::map<std::string, std::strin
     config::Environment world;
     world.variable = [](const std::string&) { return std::optional<std::string>(); };
     world.read_file = [&](const std::string& path) -> Result<config::FileText> {
+        if (path == "reaper.yaml") return config::FileText{text, false};
         const auto at = files.find(path);
         if (at == files.end()) return Error{Errc::not_found, "No such file or directory"};
         return config::FileText{at->second, false};
     };
     std::vector<config::ConfigError> warnings;
-    const auto loaded = config::load_settings_text("reaper.yaml", text, world, &warnings);
+    const auto loaded = config::load_settings("reaper.yaml", world, &warnings);
     const auto check = [&](const std::vector<config::ConfigError>& lines) {
         for (const auto& line : lines) {
             const std::string shown = config::to_string(line);

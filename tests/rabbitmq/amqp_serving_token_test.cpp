@@ -51,8 +51,8 @@ TEST(AmqpServingToken, AFreshOneThatIsLostIsRequestedAgain) {
     BrokerAdmin admin;
     config::Broker settings = settings_of("quorum");
     amqp::ConnectionAborter aborter;
-    auto opened = amqp::Connection::open(*parse_broker_url(settings.urls.front()), settings,
-                                         patience, aborter);
+    auto opened = amqp::Connection::open(parse_broker_urls(settings.urls.front())->front(),
+                                         settings, patience, aborter);
     ASSERT_TRUE(opened) << opened.error().what;
     amqp::Connection& connection = **opened;
     amqp::CommandQueue commands;

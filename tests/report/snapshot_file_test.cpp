@@ -21,6 +21,10 @@ std::string written(const SnapshotFile& file) {
     return out.str();
 }
 
+json document_of(const SnapshotFile& file) {
+    return json::parse(written(file));
+}
+
 SnapshotFile example_file() {
     SnapshotFile file;
     file.snapshot = example_snapshot();
@@ -47,20 +51,16 @@ std::string problem(const std::string& text) {
 }
 
 std::string problem_after(const std::function<void(json&)>& edit) {
-    json document = to_json(example_file());
+    json document = document_of(example_file());
     edit(document);
     return problem(document.dump());
 }
 
 TEST(SnapshotFile, HasItsDocumentedShape) {
-    expect_golden("snapshot.json", dump(to_json(example_file()), 2) + "\n");
+    expect_golden("snapshot.json", dump(document_of(example_file()), 2) + "\n");
 }
 
-TEST(SnapshotFile, IsWrittenInPartsAsItIsAsAWhole) {
-    for (unsigned seed = 0; seed < 20; ++seed) {
-        const SnapshotFile file = RandomSnapshot(seed).make();
-        EXPECT_EQ(json::parse(written(file)), to_json(file));
-    }
+TEST(SnapshotFile, BeginsWithItsFormat) {
     EXPECT_EQ(written({}).substr(0, 30), "{\n\"format\": \"reaper-snapshot\",");
 }
 
@@ -84,7 +84,7 @@ TEST(SnapshotFile, ComesBackWhole) {
         // Its ledger is random: what it has of strangers is remarked.
         std::erase_if(back->snapshot.remarks,
                       [](const std::string& each) { return each.starts_with("ledger: "); });
-        EXPECT_EQ(to_json(*back), to_json(file)) << seed;
+        EXPECT_EQ(document_of(*back), document_of(file)) << seed;
         ASSERT_EQ(back->snapshot.hosts.size(), file.snapshot.hosts.size());
         for (std::size_t i = 0; i < file.snapshot.hosts.size(); ++i)
             EXPECT_EQ(back->snapshot.hosts[i].servers, file.snapshot.hosts[i].servers) << seed;
@@ -92,7 +92,7 @@ TEST(SnapshotFile, ComesBackWhole) {
 }
 
 TEST(SnapshotFile, MayBeInAnyOrderAndHoldMore) {
-    json document = to_json(example_file());
+    json document = document_of(example_file());
     std::reverse(document["hosts"].begin(), document["hosts"].end());
     for (json& host : document["hosts"]) {
         std::reverse(host["servers"].begin(), host["servers"].end());
@@ -102,7 +102,7 @@ TEST(SnapshotFile, MayBeInAnyOrderAndHoldMore) {
     document["aside"] = {{"hosts", {1, 2, 3}}};
     const auto back = read_snapshot(document.dump());
     ASSERT_TRUE(back) << back.error().what;
-    EXPECT_EQ(to_json(*back), to_json(example_file()));
+    EXPECT_EQ(document_of(*back), document_of(example_file()));
 }
 
 TEST(SnapshotFile, WhatIsWrongIsNamedByItsPlace) {
@@ -335,7 +335,7 @@ TEST(SnapshotFile, WhatIsHeldElsewhereIsLeftOut) {
 }
 
 TEST(SnapshotFile, AnotherVersionIsNamedBeforeItsHostsAreRead) {
-    json document = to_json(example_file());
+    json document = document_of(example_file());
     std::string text = written(example_file());
     const std::string version = "\"version\": 1";
     text.replace(text.find(version), version.size(), "\"version\": 2");

@@ -29,6 +29,13 @@ using nlohmann::json;
 using test::FakeClock;
 using test::FakeCloud;
 
+/// For people: nothing is escaped.
+std::string to_string(const PlacementQuery& query) {
+    std::string text;
+    for (const auto& [name, value] : query) text += (text.empty() ? "" : "&") + name + "=" + value;
+    return text;
+}
+
 const std::string folder = std::string{REAPER_TEST_DATA} + "/placement_queries/";
 
 /// What can't be equal: parameters that Nova sent and that no message or API tells, by the start of

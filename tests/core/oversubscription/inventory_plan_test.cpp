@@ -173,10 +173,5 @@ TEST(InventoryPlan, WhatIsDoneIsKept) {
     }
 }
 
-TEST(InventoryPlan, KindsHaveNames) {
-    EXPECT_EQ(to_string(Kind::remove_inventory), "remove-inventory");
-    EXPECT_EQ(to_string(Kind::create_provider), "create-provider");
-}
-
 }  // namespace
 }  // namespace reaper::inventory_plan_test

@@ -228,11 +228,12 @@ TEST(Taggers, WhenTheyDifferTheConfiguredRuleDecidesServersAndRequestersAlike) {
         }
         const std::string shown = std::string{each.project} + " project, flavor " +
                                   (each.flavor != nullptr ? each.flavor : "silent") + ", rule " +
-                                  std::string{to_string(rule)} +
+                                  std::to_string(static_cast<int>(rule)) +
                                   (flavor_first ? ", flavor first" : ", project first");
         const auto of_server = tagging_of(server, taggers, tag_data);
-        const auto of_request = tagging_of(wanted, taggers, tag_data);
-        EXPECT_EQ(of_server, of_request) << shown;
+        EXPECT_EQ(why_revocable(server, taggers, tag_data),
+                  why_revocable(wanted, taggers, tag_data))
+            << shown;
         EXPECT_EQ(of_server.has_value(), expected != nullptr) << shown;
         if (of_server && expected != nullptr) {
             EXPECT_EQ(of_server->by, expected) << shown;
@@ -261,9 +262,11 @@ TEST(Taggers, AProjectIsRevocableIfNoOtherTaggerCanSayOtherwise) {
 }
 
 TEST(Taggers, NoServerIsRevocableWithoutTaggers) {
-    for (const auto rule : {TaggerConflict::any, TaggerConflict::first, TaggerConflict::all}) {
+    for (const auto& [word, rule] : {std::pair{"any", TaggerConflict::any},
+                                     {"first", TaggerConflict::first},
+                                     {"all", TaggerConflict::all}}) {
         EXPECT_EQ(tagging_of(Server{}, Taggers{rule}, {}), std::nullopt);
-        EXPECT_EQ(tagger_conflict_from(to_string(rule)), rule);
+        EXPECT_EQ(tagger_conflict_from(word), rule);
     }
     EXPECT_EQ(tagger_conflict_from("some"), std::nullopt);
 }

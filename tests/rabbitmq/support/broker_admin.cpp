@@ -81,8 +81,8 @@ std::string BrokerPlace::run(const std::string& verb, const std::string& argumen
 
 BrokerAdmin::BrokerAdmin(const BrokerPlace& node) : node_(node) {
     const config::Broker broker = settings(node);
-    const auto url = parse_broker_url(broker.urls.front());
-    auto opened = amqp::Connection::open(*url, broker, patience, aborter_);
+    const auto urls = parse_broker_urls(broker.urls.front());
+    auto opened = amqp::Connection::open(urls->front(), broker, patience, aborter_);
     if (!opened) throw std::runtime_error(opened.error().what);
     connection_ = std::move(*opened);
     expect(connection_->open_channel(scratch_channel));
@@ -185,8 +185,8 @@ void BrokerAdmin::declare_queue(const std::string& name, const QueueArguments& w
 std::vector<bool> BrokerAdmin::deliver_and_return(const std::string& queue, int count) {
     amqp::ConnectionAborter aborter;
     const config::Broker broker = settings(node_);
-    auto opened =
-        amqp::Connection::open(*parse_broker_url(broker.urls.front()), broker, patience, aborter);
+    auto opened = amqp::Connection::open(parse_broker_urls(broker.urls.front())->front(), broker,
+                                         patience, aborter);
     if (!opened) throw std::runtime_error(opened.error().what);
     amqp::Connection& other = **opened;
     expect(other.open_channel(consume_channel));
