@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <optional>
-#include <sstream>
 
 #include "config/journal_url.hpp"
 #include "config/values.hpp"
@@ -69,25 +68,6 @@ void check_absolute(const std::string& key, const std::string& path, Findings& f
         findings.error(key, "is " + shown(path), "an absolute path");
 }
 
-/// May only this machine ask there?
-bool is_loopback_address(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos) return false;
-    const std::string ip = text.substr(0, colon);
-    const auto port = integer_of(text.substr(colon + 1));
-    if (!port || *port < 1 || *port > 65535) return false;
-    if (ip == "[::1]") return true;
-    std::istringstream parts{ip};
-    std::string part;
-    int count = 0;
-    while (std::getline(parts, part, '.')) {
-        const auto number = integer_of(part);
-        if (!number || *number < 0 || *number > 255 || part.size() > 3) return false;
-        if (count++ == 0 && *number != 127) return false;
-    }
-    return count == 4 && ip.back() != '.';
-}
-
 struct IpPort {
     std::string ip;  ///< IPv6 in brackets
     std::int64_t port = 0;
@@ -120,12 +100,14 @@ bool leads_to(const std::string& url, const IpPort& listen) {
 /// Unauthenticated clients may connect only from this machine, and no token crosses a network in
 /// clear text.
 void check_admin(const Admin& admin, Findings& findings) {
-    const bool here = is_loopback_address(admin.listen);
+    const auto listen = ip_port_of(admin.listen);
+    // May only this machine ask there?
+    const bool here = listen && (listen->ip == "[::1]" || listen->ip.starts_with("127."));
     // A file that can't be read is a mistake of its own.
     const bool tls = !admin.cert_file.empty() || findings.has("admin.tls.cert_file");
     const bool demands = !admin.client_ca_file.empty() || findings.has("admin.tls.client_ca_file");
     const std::string place = "an address and a port from 1 to 65535, such as 127.0.0.1:8787";
-    if (!admin.listen.empty() && !ip_port_of(admin.listen))
+    if (!admin.listen.empty() && !listen)
         findings.error("admin.listen", "is " + shown(admin.listen), place);
     else if (!admin.listen.empty() && !here && admin.auth == "none")
         findings.error("admin.listen",

@@ -3,6 +3,7 @@
 #include "config/cells.hpp"
 #include "config/plugins.hpp"
 #include "config/values.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper::config {
@@ -12,10 +13,8 @@ using namespace std::chrono_literals;
 
 struct Expectation {
     static std::string schemes(const std::vector<std::string_view>& names) {
-        std::string text;
-        for (const auto& name : names)
-            text += (text.empty() ? "" : " or ") + std::string{name} + "://HOST:PORT";
-        return text;
+        return joined(names, " or ",
+                      [](std::string_view name) { return std::string{name} + "://HOST:PORT"; });
     }
     std::string operator()(const WholeNumber& number) const {
         return "a whole number from " + std::to_string(number.least) + " to " +

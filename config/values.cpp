@@ -85,12 +85,6 @@ std::string shown(std::string_view text) {
     return "\"" + safe + (text.size() > longest ? "...\"" : "\"");
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
 std::string without_newline(std::string text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     return text;

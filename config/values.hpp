@@ -31,9 +31,6 @@ std::optional<std::string> url_problem(std::string_view url,
 /// For messages: in quotes, control characters as `?`, cut after 60 bytes.
 std::string shown(std::string_view text);
 
-/// `a, b, c`
-std::string joined(const std::vector<std::string>& words);
-
 /// Text without newlines at its end.
 std::string without_newline(std::string text);
 

@@ -4,6 +4,7 @@
 
 #include "config/dry_run.hpp"
 #include "config/values.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::config {
 namespace {

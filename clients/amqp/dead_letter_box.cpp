@@ -14,6 +14,7 @@
 #include "clients/amqp/compression.hpp"
 #include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
@@ -34,13 +35,7 @@ std::string id_of(const std::string& body) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     EVP_Digest(body.data(), body.size(), digest.data(), &size, EVP_sha256(), nullptr);
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string id;
-    for (std::size_t i = 0; i < id_bytes && i < size; ++i) {
-        id += digits[digest[i] >> 4U];
-        id += digits[digest[i] & 15U];
-    }
-    return id;
+    return hexadecimal(std::span{digest}.first(id_bytes));
 }
 
 DeadLetter letter_of(const Message& message) {

@@ -28,8 +28,7 @@ std::set<std::string> all(const Endpoints& endpoints, Member member) {
 }
 
 std::string listed(const std::set<std::string>& values) {
-    std::string list;
-    for (const std::string& value : values) list += (list.empty() ? "" : ", ") + value;
+    const std::string list = joined(values);
     return list.empty() ? "nothing" : one_line(list, 300);
 }
 

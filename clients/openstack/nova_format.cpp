@@ -99,18 +99,13 @@ FailureCause cause_in(std::string_view text) {
     return FailureCause::other;
 }
 
-std::string first_line(std::string_view text) {
-    constexpr std::size_t most = 200;
-    std::string_view line = text.substr(0, text.find_first_of("\r\n"));
-    while (line.ends_with(' ')) line.remove_suffix(1);
-    return printable(line, most);
-}
+constexpr std::size_t longest_line = 200;
 
 Fault fault_from(const JsonPlace& row) {
     const std::string message = row.text_or_empty("message");
     Fault fault;
     fault.cause = cause_in(message + row.text_or_empty("details"));
-    fault.message = first_line(message);
+    fault.message = first_line(message, longest_line);
     if (const auto at = row.maybe("created")) fault.created = at->time();
     return fault;
 }
@@ -153,7 +148,7 @@ void read_events(const JsonPlace& row, ActionRecord& action) {
         tries.has_ended = true;
         if (!failed) return;
         const std::string details = event.text_or_empty("details");
-        if (action.message.empty()) action.message = first_line(details);
+        if (action.message.empty()) action.message = first_line(details, longest_line);
         told += details + event.text_or_empty("traceback");
     });
     if (by_name.empty()) return;  // it has not begun, or failed before it could

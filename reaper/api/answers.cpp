@@ -10,6 +10,7 @@
 
 #include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {
@@ -35,10 +36,8 @@ Query::Query(const ApiRequest& request, const std::vector<std::string_view>& kno
     std::set<std::string> seen;
     for (const auto& [name, value] : request.parameters) {
         if (std::find(known.begin(), known.end(), name) == known.end()) {
-            std::string there;
-            for (const auto& each : known) there += (there.empty() ? "" : ", ") + std::string{each};
             wrong_ = "unknown parameter " + in_quotes(name) + "; there " +
-                     (known.empty() ? "is none" : "are: " + there);
+                     (known.empty() ? "is none" : "are: " + joined(known));
         } else if (!seen.insert(name).second) {
             wrong_ = name + " is given twice";
         }

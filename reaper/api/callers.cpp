@@ -51,12 +51,6 @@ std::string escaped(const std::string& name) {
     return text;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-    std::string all;
-    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    return all;
-}
-
 }  // namespace
 
 Callers::Callers(CallerRules rules, Identity& identity, Clock& clock)
@@ -110,7 +104,7 @@ std::variant<Caller, HttpResponse> Callers::by_owner(const TokenOwner& owner) co
     if (rules_.owners) caller.project = owner.project;
     if (rules_.owners || caller.access != Access::own) return caller;
     return refuse(403, printable(*caller.principal, 255) + " has none of the roles that may ask: " +
-                           listed(rules_.roles) + " (admin.roles)");
+                           joined(rules_.roles) + " (admin.roles)");
 }
 
 std::variant<Caller, HttpResponse> Callers::by_certificate(const std::string& name) const {

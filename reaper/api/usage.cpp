@@ -12,7 +12,6 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/backend.hpp"
 #include "reaper/api/handlers.hpp"
-#include "reaper/api/plan.hpp"
 #include "reaper/api/server_runs.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/model/text.hpp"

@@ -24,6 +24,14 @@
 #include "reaper/runtime/system_clock.hpp"
 
 namespace reaper {
+
+bool is_this_machine(const std::string& host) {
+    if (host == "localhost") return true;
+    boost::system::error_code none;
+    const auto address = boost::asio::ip::make_address(host, none);
+    return !none && address.is_loopback();
+}
+
 namespace {
 
 // The identity of the caller of a remote daemon: a token, never shown.
@@ -58,14 +66,6 @@ Result<config::Secret> token_of(const http::Response& answer, const config::Cred
     if (!is_token(token))
         return Error{Errc::bad_answer, who.auth_url + ": Keystone's answer holds no token"};
     return config::Secret{std::move(token)};
-}
-
-/// `localhost`, or an address of the loopback.
-bool is_this_machine(const std::string& host) {
-    if (host == "localhost") return true;
-    boost::system::error_code none;
-    const auto address = boost::asio::ip::make_address(host, none);
-    return !none && address.is_loopback();
 }
 
 /// A password may be read on its way, or told to the wrong one.

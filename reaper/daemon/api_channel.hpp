@@ -14,6 +14,9 @@ namespace config {
 struct Environment;
 }
 
+/// `localhost`, or an address of the loopback.
+bool is_this_machine(const std::string& host);
+
 /// A daemon that is asked over its admin API instead of what is on this machine.
 struct ApiOptions {
     std::string url;         ///< --api or REAPER_API; empty: this machine

@@ -1,11 +1,10 @@
 #include "reaper/daemon/standby.hpp"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "reaper/model/text.hpp"
+#include "reaper/daemon/api_channel.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/runtime/log.hpp"
@@ -17,13 +16,6 @@ namespace {
 constexpr Duration between_looks_at_lease{200};
 /// Three signs of life did not come.
 constexpr Duration longest_silence{6'000};
-
-bool is_loopback(const std::string& host) {
-    if (host == "localhost") return true;
-    boost::system::error_code none;
-    const auto address = boost::asio::ip::make_address(host, none);
-    return !none && address.is_loopback();
-}
 
 }  // namespace
 
@@ -86,7 +78,7 @@ std::optional<std::string> Standby::active_gateway(const std::string& ours) cons
     if (url.empty() || url == ours) return std::nullopt;
     const auto parsed = http::parse_url(url);
     if (!parsed) return std::nullopt;
-    if (active->note.machine != machine_name() && is_loopback(parsed->endpoint.host))
+    if (active->note.machine != machine_name() && is_this_machine(parsed->endpoint.host))
         return std::nullopt;
     return url;
 }

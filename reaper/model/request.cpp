@@ -11,9 +11,7 @@ namespace reaper {
 namespace {
 
 std::string trait_names(const std::set<Trait>& traits) {
-    std::string text;
-    for (const auto& trait : traits) text += (text.empty() ? "" : ", ") + trait.str();
-    return text;
+    return joined(traits, ", ", [](const Trait& trait) { return trait.str(); });
 }
 
 }  // namespace

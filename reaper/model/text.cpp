@@ -183,6 +183,31 @@ std::string in_quotes(std::string_view text) {
 }
 
 // Goes back to the last `*` only, which is enough.
+bool is_uuid(std::string_view text) {
+    bool good = text.size() == 36;
+    for (std::size_t i = 0; good && i < text.size(); ++i) {
+        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        good = dash ? text[i] == '-' : std::isxdigit(static_cast<unsigned char>(text[i])) != 0;
+    }
+    return good;
+}
+
+std::string hexadecimal(std::span<const unsigned char> bytes) {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string text;
+    for (const unsigned char byte : bytes) {
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+std::string first_line(std::string_view text, std::size_t max_bytes) {
+    std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    while (line.ends_with(' ')) line.remove_suffix(1);
+    return printable(line, max_bytes);
+}
+
 bool matches_glob(std::string_view pattern, std::string_view text) {
     std::size_t at = 0, from = 0;
     std::size_t star = std::string_view::npos, star_from = 0;

@@ -3,9 +3,11 @@
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -81,6 +83,26 @@ std::string in_quotes(std::string_view text);
 std::string counted(std::integral auto number, std::string_view what) {
     return std::to_string(number) + " " + std::string{what} + (number == 1 ? "" : "s");
 }
+
+/// The words of a range, as `word` gives them; empty ones in front get no separator.
+template <class Range, class Word = std::identity>
+std::string joined(const Range& range, std::string_view separator = ", ", Word word = {}) {
+    std::string text;
+    for (const auto& each : range) {
+        if (!text.empty()) text += separator;
+        text += word(each);
+    }
+    return text;
+}
+
+/// 36 characters, hexadecimal digits and dashes where they belong.
+bool is_uuid(std::string_view text);
+
+/// Two digits for each byte.
+std::string hexadecimal(std::span<const unsigned char> bytes);
+
+/// The first line as `printable` has it, without blanks at its end.
+std::string first_line(std::string_view text, std::size_t max_bytes);
 
 /// Does the whole text match? `*` stands for any characters, `?` for one.
 bool matches_glob(std::string_view pattern, std::string_view text);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -53,16 +55,6 @@ struct Descriptor {
     int fd;
 };
 
-std::string hex(const unsigned char* bytes, unsigned size) {
-    constexpr const char* digits = "0123456789abcdef";
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) {
-        text += digits[bytes[i] >> 4];
-        text += digits[bytes[i] & 15];
-    }
-    return text;
-}
-
 Result<std::string> digest_of(const std::string& path) {
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.fd < 0) return wrong("can't read " + path + ": " + error_text());
@@ -84,7 +76,7 @@ Result<std::string> digest_of(const std::string& path) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     EVP_DigestFinal_ex(context.get(), digest.data(), &size);
-    return hex(digest.data(), size);
+    return hexadecimal({digest.data(), size});
 }
 
 /// The entry, if it is one that this program understands.

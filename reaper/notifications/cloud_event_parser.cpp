@@ -575,8 +575,7 @@ public:
     std::string text_if_any(Pick pick) const { return none(pick) ? std::string() : text(pick); }
     ServerId server() const {
         const std::string& id = text(Pick::uuid);
-        if (!amqp::is_uuid(id))
-            wrong(Pick::uuid, "expected a UUID, found '" + printable(id, 50) + "'");
+        if (!is_uuid(id)) wrong(Pick::uuid, "expected a UUID, found '" + printable(id, 50) + "'");
         return ServerId(id);
     }
     bool flag(Pick pick) const {

@@ -38,15 +38,6 @@ json parse_json(std::string_view text) {
     }
 }
 
-bool is_uuid(std::string_view text) {
-    bool good = text.size() == 36;
-    for (std::size_t i = 0; good && i < text.size(); ++i) {
-        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        good = dash ? text[i] == '-' : std::isxdigit(static_cast<unsigned char>(text[i])) != 0;
-    }
-    return good;
-}
-
 JsonPlace nova_data(const JsonPlace& object) {
     const JsonPlace data = object["nova_object.data"];
     data.expect(data.value().is_object(), "an object");

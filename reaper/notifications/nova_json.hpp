@@ -24,9 +24,6 @@ inline constexpr std::int64_t max_flavor_amount = std::numeric_limits<std::int32
 /// An object of at most 64 levels; throws WrongJson with the position.
 nlohmann::json parse_json(std::string_view text);
 
-/// 36 characters, hexadecimal digits and dashes where they belong.
-bool is_uuid(std::string_view text);
-
 /// A versioned Nova object's data (`nova_object.data`); the path does not show the hop.
 JsonPlace nova_data(const JsonPlace& object);
 

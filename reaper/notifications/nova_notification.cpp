@@ -37,12 +37,6 @@ bool means_no_room(std::string_view exception) {
     return exception == "NoValidHost" || exception == "MaxRetriesExceeded";
 }
 
-std::string first_line(std::string_view text) {
-    std::string_view line = text.substr(0, text.find_first_of("\r\n"));
-    while (line.ends_with(' ')) line.remove_suffix(1);
-    return printable(line, amqp::max_reason_bytes);
-}
-
 Flavor flavor_of(const JsonPlace& object) {
     const JsonPlace data = nova_data(object);
     const auto amount = [&](const char* key) {
@@ -148,7 +142,8 @@ Notification classify(const JsonPlace& message) {
         const JsonPlace payload = nova_data(outer);
         const JsonPlace reason = nova_data(payload["reason"]);
         const std::string& exception = reason["exception"].text(amqp::max_text_bytes);
-        const std::string line = first_line(reason["exception_message"].text());
+        const std::string line =
+            first_line(reason["exception_message"].text(), amqp::max_reason_bytes);
         if (!means_no_room(exception)) {
             return ignored("the cause is not a lack of room: " + printable(exception, 200) + ": " +
                            line);

@@ -1,7 +1,6 @@
 // Port: the reapers that have one journal in common. One writes it, the others stand by.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

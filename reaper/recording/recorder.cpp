@@ -18,6 +18,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/report/json.hpp"
@@ -47,12 +48,7 @@ std::string digits_of(const std::string& key, report::NameKind kind, const std::
     unsigned size = 0;
     HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
          reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data(), &size);
-    std::string digits;
-    for (std::size_t i = 0; i < size && digits.size() < digits_kept; ++i) {
-        digits += "0123456789abcdef"[hash[i] >> 4U];
-        digits += "0123456789abcdef"[hash[i] & 15U];
-    }
-    return digits;
+    return hexadecimal({hash.data(), size}).substr(0, digits_kept);
 }
 
 }  // namespace

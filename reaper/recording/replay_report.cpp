@@ -96,10 +96,8 @@ std::string choice_text(const std::optional<Choice>& choice) {
     if (const auto* const plan = std::get_if<Plan>(&choice->decision)) {
         const auto victims = plan->victims();
         std::set<std::string> hosts;
-        std::string names;
         for (const HostPlan& host : plan->hosts) hosts.insert(host.host_name);
-        for (const std::string& host : hosts) names += (names.empty() ? "" : ", ") + host;
-        return counted(static_cast<int>(victims.size()), "victim") + " on " + names + ", " +
+        return counted(static_cast<int>(victims.size()), "victim") + " on " + joined(hosts) + ", " +
                fixed(choice->lost_hours) + " h";
     }
     if (std::holds_alternative<NothingToDo>(choice->decision)) return "the room is there";

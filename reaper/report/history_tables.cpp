@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "reaper/model/text.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {
@@ -43,10 +44,8 @@ Cell first_requester_cell(const Request& request) {
 }
 
 Cell requesters_cell(const Request& request) {
-    std::string all;
-    for (const ServerId& each : request.requesters)
-        all += (all.empty() ? "" : ", ") + name_or_id(request, each);
-    return text_cell(all);
+    return text_cell(joined(request.requesters, ", ",
+                            [&](const ServerId& each) { return name_or_id(request, each); }));
 }
 
 Cell asks_cell(const Request& request) {

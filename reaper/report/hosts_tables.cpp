@@ -18,12 +18,6 @@ std::string state_of(const Host& host) {
     return std::string{host.up ? "up" : "down"} + (host.enabled ? "" : ", disabled");
 }
 
-Cell joined(const auto& texts) {
-    std::string text;
-    for (const auto& each : texts) text += (text.empty() ? "" : ", ") + each;
-    return text_cell(std::move(text));
-}
-
 std::size_t revocable_on(const Host& host) {
     return static_cast<std::size_t>(std::count_if(host.servers.begin(), host.servers.end(),
                                                   [](const Server& s) { return s.revocable(); }));
@@ -75,7 +69,7 @@ std::vector<Cell> host_cells(const Host& host, const Snapshot& snapshot,
                             whole(revocable),
                             text_cell(host.id.str()),
                             text_cell(host.service_host),
-                            joined(host.aggregates),
+                            text_cell(joined(host.aggregates)),
                             text_cell(host.why_unavailable)};
     const Room room = room_of(host);
     const auto ordinary = wrap(host, ResType::regular, snapshot.revocable_classes);

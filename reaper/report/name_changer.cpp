@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper::report {
 namespace {
 
@@ -17,17 +19,6 @@ constexpr std::array<const char*, name_kinds> kind_words{
 bool is_hex(std::string_view text) {
     return std::all_of(text.begin(), text.end(),
                        [](unsigned char c) { return std::isxdigit(c) != 0; });
-}
-
-bool is_uuid(std::string_view text) {
-    if (text.size() != 36) return false;
-    std::string digits;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash != (text[i] == '-')) return false;
-        if (!dash) digits += text[i];
-    }
-    return is_hex(digits);
 }
 
 /// Says something about resources or traits, in Placement's words, and nothing else.

@@ -7,7 +7,6 @@
 
 #include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {
 namespace {

@@ -20,9 +20,8 @@ std::optional<std::size_t> find_column(const Table& table, std::string_view name
 }
 
 Error no_column(const Table& table, const std::string& option, std::string_view name) {
-    std::string known;
-    for (const Column& each : table.columns)
-        known += (known.empty() ? "" : ", ") + to_lower(each.name);
+    const std::string known =
+        joined(table.columns, ", ", [](const Column& each) { return to_lower(each.name); });
     return Error{Errc::bad_input, option + ": there is no column " +
                                       in_quotes(printable(name, 60)) + "; there are: " + known};
 }
@@ -148,10 +147,8 @@ std::string written(const Cell& cell, int digits) {
         return with_digits(part->value, digits);
     if (const auto* const time = std::get_if<TimePoint>(&cell)) return iso_time(*time);
     if (const auto* const age = std::get_if<Age>(&cell)) return std::to_string(age->seconds);
-    std::string joined;
-    if (const auto* const lines = std::get_if<Lines>(&cell))
-        for (const std::string& line : *lines) joined += (joined.empty() ? "" : "; ") + safe(line);
-    return joined;
+    const auto* const lines = std::get_if<Lines>(&cell);
+    return lines ? joined(*lines, "; ", [](const auto& line) { return safe(line); }) : "";
 }
 
 std::string head_of(const Column& column) {

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* usual_limit = "1000";
 
 std::string all_of(const std::set<std::string>& words) {
-    return joined(std::vector<std::string>(words.begin(), words.end()));
+    return joined(words, ",");
 }
 
 /// Required ones first, then those that are forbidden.
@@ -24,7 +24,7 @@ std::string traits_text(const std::set<Trait>& required, const std::set<Trait>& 
     std::vector<std::string> words;
     for (const auto& trait : required) words.push_back(trait.str());
     for (const auto& trait : forbidden) words.push_back("!" + trait.str());
-    return joined(words);
+    return joined(words, ",");
 }
 
 std::string resources_text(const Resources& resources) {
@@ -32,7 +32,7 @@ std::string resources_text(const Resources& resources) {
     for (const auto& [resource_class, amount] : resources)
         words.push_back(resource_class.str() + ":" + std::to_string(amount));
     std::sort(words.begin(), words.end());
-    return joined(words);
+    return joined(words, ",");
 }
 
 /// Aggregates of which one will do; none if the wish binds no request.
@@ -142,12 +142,6 @@ std::vector<std::string> words_of(std::string_view list) {
         list.remove_prefix(comma == list.npos ? list.size() : comma + 1);
     }
     return words;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
-    return text;
 }
 
 std::vector<PlacementQuery> placement_queries(const Request& request, const SchedulerRules& rules,

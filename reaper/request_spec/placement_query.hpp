@@ -28,7 +28,6 @@ std::vector<PlacementQuery> placement_queries(const Request& request, const Sche
 
 /// `A,B` taken apart; as many words as there are, empty ones too.
 std::vector<std::string> words_of(std::string_view list);
-std::string joined(const std::vector<std::string>& words);
 
 // What a client of Placement asked for in `GET /allocation_candidates`: the inverse of
 // `placement_queries`, and a request in its terms. The query has what no message contains: a forced

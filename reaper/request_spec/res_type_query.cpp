@@ -95,9 +95,8 @@ Result<Phases> phases_of(std::string_view constraint) {
 Result<Phases> phases_of(const std::vector<std::string>& constraints) {
     if (constraints.empty()) return Phases{};
     if (constraints.size() == 1) return phases_of(std::string_view{constraints.front()});
-    std::string all;
-    for (const auto& each : constraints) all += (all.empty() ? "" : " and ") + in_quotes(each);
-    return Error{Errc::bad_input, "res-type constraints " + all + ": " + only_one};
+    return Error{Errc::bad_input, "res-type constraints " +
+                                      joined(constraints, " and ", in_quotes) + ": " + only_one};
 }
 
 namespace {
@@ -163,7 +162,7 @@ ResTypeQuery take_res_type(const PlacementQuery& query) {
             else if (std::find(known.begin(), known.end(), *said) == known.end())
                 known.push_back(std::move(*said));
         }
-        if (!left.empty()) taken.rest.emplace_back(name, joined(left));
+        if (!left.empty()) taken.rest.emplace_back(name, joined(left, ","));
     }
     return taken;
 }
@@ -194,7 +193,7 @@ std::optional<PlacementQuery> as_revocable_query(const PlacementQuery& query,
                 left.emplace_back(word);
         }
         if (left.empty()) return std::nullopt;
-        made.emplace_back(name, joined(left));
+        made.emplace_back(name, joined(left, ","));
     }
     if (!asked) taken = 1;
     if (taken == 0) return made;

@@ -72,10 +72,8 @@ bool means_yes(std::string_view text) {
 
 Error not_one_of(const std::string& key, std::string_view value,
                  std::initializer_list<std::string_view> words) {
-    std::string expected;
-    for (const auto word : words) expected += (expected.empty() ? "" : ", ") + std::string{word};
     return Error{Errc::bad_input,
-                 key + " is " + in_quotes(value) + "; Nova takes one of: " + expected};
+                 key + " is " + in_quotes(value) + "; Nova takes one of: " + joined(words)};
 }
 
 std::optional<std::string> Wishes::of_flavor(std::string_view name, std::string_view prefix) const {

@@ -88,10 +88,8 @@ std::optional<Error> why_ambiguous(const HostReservations& reservations,
         all += each.asked;
     }
     if (owners.size() < 2 || all.fits_in(order.resources)) return std::nullopt;
-    std::string from;
-    for (const std::string& owner : owners) from += (from.empty() ? "" : " and from ") + owner;
-    return conflict("the reservation for " + text_of(order.name) + " was taken from " + from +
-                    ": say which it returns to (refines)");
+    return conflict("the reservation for " + text_of(order.name) + " was taken from " +
+                    joined(owners, " and from ") + ": say which it returns to (refines)");
 }
 
 /// What of the one above is not used by its servers, so that it may be refined.
@@ -359,7 +357,7 @@ std::string line_of(const ReservationOrder& order) {
     const auto common = [&](const auto& each) {
         append_field(text, 'h', escaped(each.host.str()));
         append_name(text, each.name, 'r', 'l');
-        append_field(text, 'a', amounts_field(each.resources));
+        append_field(text, 'a', written(each.resources));
     };
     std::visit(common, order);
     if (reserves == nullptr) {
@@ -374,7 +372,7 @@ std::string line_of(const ReservationOrder& order) {
     if (!reserves->lending) return text;
     append_field(text, 'y', reserves->lending->lend ? "lend" : "keep");
     if (!reserves->lending->floor.empty())
-        append_field(text, 'm', amounts_field(reserves->lending->floor));
+        append_field(text, 'm', written(reserves->lending->floor));
     append_field(text, 't', std::to_string(reserves->lending->longest.count()));
     return text;
 }

@@ -49,13 +49,6 @@ void append_field(std::string& text, char name, std::string_view value) {
     text += value;
 }
 
-std::string amounts_field(const Resources& resources) {
-    std::string text;
-    for (const auto& [name, amount] : resources)
-        text += (text.empty() ? "" : ",") + name.str() + ":" + std::to_string(amount);
-    return text;
-}
-
 namespace {
 
 constexpr std::string_view project_prefix = "reservation:";
@@ -110,11 +103,11 @@ std::string fields_of(const Reservation& reservation) {
     if (!identity.refines.empty()) append_field(text, 'f', escaped(identity.refines.str()));
     if (!identity.principal.empty()) append_field(text, 'p', escaped(identity.principal));
     if (identity.from_config) append_field(text, 's', "");
-    if (!reservation.asked.empty()) append_field(text, 'a', amounts_field(reservation.asked));
+    if (!reservation.asked.empty()) append_field(text, 'a', written(reservation.asked));
     for (const std::string& mark : reservation.marks) append_field(text, 'k', escaped(mark));
     const LendingPolicy& lending = reservation.lending;
     if (lending.lend) append_field(text, 'y', "");
-    if (!lending.floor.empty()) append_field(text, 'm', amounts_field(lending.floor));
+    if (!lending.floor.empty()) append_field(text, 'm', written(lending.floor));
     if (lending.longest > Duration{})
         append_field(text, 't', std::to_string(lending.longest.count()));
     for (const auto& [key, value] : identity.labels)

@@ -28,8 +28,6 @@ std::string escaped(std::string_view text);
 std::optional<std::string> unescaped(std::string_view text);
 /// The value as it is.
 void append_field(std::string& text, char name, std::string_view value);
-/// To be read by parse_resources.
-std::string amounts_field(const Resources& resources);
 
 /// Calls `read(name, value)` for each field until it returns false; false then, or where the text
 /// is none of fields.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -16,15 +18,6 @@ bool is_digit(char c) {
 
 bool is_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool is_uuid(std::string_view text) {
-    if (text.size() != uuid_length) return false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? text[i] != '-' : !is_hex(text[i])) return false;
-    }
-    return true;
 }
 
 /// A number, or hex digits that are no word.

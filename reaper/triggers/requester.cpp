@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"

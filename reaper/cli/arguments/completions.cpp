@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "reaper/cli/arguments/command_table.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -48,9 +49,7 @@ struct Cases {
 
 std::string kind_of(const OptionEntry& option) {
     if (option.choices.empty()) return option.value == "FILE" ? "FILE" : "TEXT";
-    std::string words;
-    for (const std::string& choice : option.choices) words += (words.empty() ? "" : " ") + choice;
-    return words;
+    return joined(option.choices, " ");
 }
 
 /// `path`: the words of the command; of the program none.

@@ -54,9 +54,8 @@ Finding of_several(std::span<const ReleaseFacts> releases, const std::string& en
 }
 
 std::string names_of(std::span<const ReleaseFacts> releases) {
-    std::string text;
-    for (const ReleaseFacts& each : releases)
-        text += (text.empty() ? "" : " or ") + std::string{each.name};
+    const std::string text =
+        joined(releases, " or ", [](const ReleaseFacts& each) { return each.name; });
     return text.empty() ? "newer than " + std::string{known_releases().back().name} : text;
 }
 

@@ -7,6 +7,7 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "strategies/strategy_table.hpp"
@@ -32,10 +33,7 @@ nlohmann::json value_json(const ParameterValue& value) {
 std::string value_text(const ParameterValue& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
     if (const auto* text = std::get_if<std::string>(&value)) return text->empty() ? "\"\"" : *text;
-    std::string list;
-    for (const std::string& item : std::get<std::vector<std::string>>(value))
-        list += (list.empty() ? "" : ", ") + item;
-    return "[" + list + "]";
+    return "[" + joined(std::get<std::vector<std::string>>(value)) + "]";
 }
 
 template <class Info>

@@ -29,9 +29,8 @@ bool is_plain(std::string_view text) {
 }
 
 Error mistakes(const std::vector<config::ConfigError>& errors) {
-    std::string text;
-    for (const auto& error : errors) text += (text.empty() ? "" : "; ") + config::to_string(error);
-    return Error{Errc::bad_input, text};
+    const auto said = [](const config::ConfigError& error) { return config::to_string(error); };
+    return Error{Errc::bad_input, joined(errors, "; ", said)};
 }
 
 std::string title_of(const config::Policy& policy) {
@@ -111,9 +110,7 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
             yaml += scalar(values.front());
             continue;
         }
-        std::string list;
-        for (const std::string& value : values) list += (list.empty() ? "" : ", ") + scalar(value);
-        yaml += "[" + list + "]";
+        yaml += "[" + joined(values, ", ", scalar) + "]";
     }
     return yaml + "}";
 }

@@ -38,8 +38,7 @@ ReservationLoans::Release as_if(const Request& request, const ReservationLoans::
                                 const FoundRoom& found, const std::vector<std::string>& told) {
     ReservationLoans::Release given;
     given.would = search.decide(request, found.hosts);
-    std::string how;
-    for (const std::string& each : told) how += (how.empty() ? "" : ", ") + each;
+    const std::string how = joined(told);
     if (auto* const there = std::get_if<NothingToDo>(&*given.would))
         there->reason += "; for that a reservation " + how;
     else if (auto* const plan = std::get_if<Plan>(&*given.would))

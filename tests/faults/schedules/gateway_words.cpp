@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reaper/gateway/call_words.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::faults {
 
@@ -22,7 +23,7 @@ namespace {
 std::string any_of(const std::set<Uuid>& ids) {
     std::vector<std::string> words;
     for (const Uuid& id : ids) words.push_back(id.text());
-    return "in:" + joined(words);
+    return "in:" + joined(words, ",");
 }
 
 /// As Nova writes it.
@@ -37,7 +38,7 @@ public:
         std::vector<std::string> roots;
         for (const NameId trait : query.root_required) roots.push_back(names_.text(trait));
         for (const NameId trait : query.root_forbidden) roots.push_back("!" + names_.text(trait));
-        if (!roots.empty()) add("root_required", joined(roots));
+        if (!roots.empty()) add("root_required", joined(roots, ","));
         return std::move(written_);
     }
 
@@ -48,8 +49,8 @@ private:
             amounts.push_back(names_.text(name) + ":" + std::to_string(amount));
         for (const auto& one_of : group.required) traits.push_back(names_.text(*one_of.begin()));
         for (const NameId trait : group.forbidden) traits.push_back("!" + names_.text(trait));
-        if (!amounts.empty()) add("resources" + suffix, joined(amounts));
-        if (!traits.empty()) add("required" + suffix, joined(traits));
+        if (!amounts.empty()) add("resources" + suffix, joined(amounts, ","));
+        if (!traits.empty()) add("required" + suffix, joined(traits, ","));
         for (const auto& ids : group.member_of) add("member_of" + suffix, any_of(ids));
         if (!group.not_member_of.empty())
             add("member_of" + suffix, "!" + any_of(group.not_member_of));
