@@ -37,7 +37,7 @@ Query::Query(const ApiRequest& request, const std::vector<std::string_view>& kno
     for (const auto& [name, value] : request.parameters) {
         if (std::find(known.begin(), known.end(), name) == known.end()) {
             wrong_ = "unknown parameter " + in_quotes(name) + "; there " +
-                     (known.empty() ? "is none" : "are: " + joined(known));
+                     (known.empty() ? "is none" : "are: " + reaper::joined(known));
         } else if (!seen.insert(name).second) {
             wrong_ = name + " is given twice";
         }

@@ -104,7 +104,7 @@ std::variant<Caller, HttpResponse> Callers::by_owner(const TokenOwner& owner) co
     if (rules_.owners) caller.project = owner.project;
     if (rules_.owners || caller.access != Access::own) return caller;
     return refuse(403, printable(*caller.principal, 255) + " has none of the roles that may ask: " +
-                           joined(rules_.roles) + " (admin.roles)");
+                           reaper::joined(rules_.roles) + " (admin.roles)");
 }
 
 std::variant<Caller, HttpResponse> Callers::by_certificate(const std::string& name) const {

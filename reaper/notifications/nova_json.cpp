@@ -1,7 +1,5 @@
 #include "reaper/notifications/nova_json.hpp"
 
-#include <cctype>
-
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -20,10 +21,8 @@
 namespace reaper::cli {
 namespace {
 
-std::string joined(const std::vector<std::string>& words, std::size_t at_most) {
-    std::string text;
-    for (std::size_t i = 0; i < std::min(words.size(), at_most); ++i)
-        text += (i == 0 ? "" : ", ") + words[i];
+std::string some_of(const std::vector<std::string>& words, std::size_t at_most) {
+    std::string text = joined(std::span{words}.first(std::min(words.size(), at_most)));
     if (words.size() > at_most) text += " and " + std::to_string(words.size() - at_most) + " more";
     return text;
 }
@@ -48,7 +47,7 @@ Task<std::optional<AuthInfo>> check_keystone(CloudCheck& check) {
     }
     check.ok("keystone", "user " + who->user_name + " (" + who->user_domain + ") in project " +
                              who->project_name + " (" + who->project_domain + "), roles " +
-                             joined(who->roles, 10) + "; token until " + iso_time(who->expires));
+                             some_of(who->roles, 10) + "; token until " + iso_time(who->expires));
     tell_delete_right(check, *who);
     check.ours = ProjectId{who->project_id};
     co_return std::move(*who);
@@ -131,7 +130,7 @@ void tell_flavors(const CloudCheck& check, const TaggerInputs& tagger_inputs,
                        "'openstack flavor set --property " +
                            spec + " FLAVOR' (servers that are there keep what they have)");
         else
-            check.ok("flavors with " + spec, joined({flavors.begin(), flavors.end()}, 10) +
+            check.ok("flavors with " + spec, some_of({flavors.begin(), flavors.end()}, 10) +
                                                  ", of " + counted(carriers, "server", "servers"));
     }
 }
@@ -180,7 +179,7 @@ void tell_undiscovered(const CloudCheck& check, const std::vector<HypervisorReco
     if (!missing.empty())
         check.warn("compute services",
                    counted(missing.size(), "host is", "hosts are") +
-                       " not among the hypervisors: " + joined(missing, 10) +
+                       " not among the hypervisors: " + some_of(missing, 10) +
                        "; discover new ones with 'nova-manage cell_v2 discover_hosts', and delete "
                        "the services of those that are gone");
 }
