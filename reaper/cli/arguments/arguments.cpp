@@ -54,13 +54,11 @@ void add_setup(CLI::App& app, Parsed& parsed) {
 /// `app`: `setup`, with what is to be set up; `resource-tagging`. `bad_input` names the option.
 Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
     const CLI::App& slots = *app.get_subcommands().front();
-    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     SetupCommand setup = parsed.setup;
     const bool custom = setup.slot_class.starts_with("CUSTOM_") && setup.slot_class.size() > 7 &&
                         setup.slot_class.size() <= 255 && is_upper_name(setup.slot_class);
     if (!custom)
-        return wrong("--class: is '" + printable(setup.slot_class, 60) +
-                     "'; expected CUSTOM_ and upper case letters, digits and _");
+        return wrong("--class", setup.slot_class, "CUSTOM_ and upper case letters, digits and _");
     const std::size_t said = slots.count("--slots") + slots.count("--slots-per");
     if (setup.undo && said > 0) return wrong("--undo takes away all slots: leave their number out");
     if (!setup.undo && said != 1)
@@ -278,8 +276,7 @@ Result<Command> finish_dead_letters(const CLI::App& chosen, const Parsed& parsed
     if (what == "retry") {
         letters.what = DeadLettersCommand::What::retry;
         if (letters.all == !letters.ids.empty())
-            return Error{Errc::bad_input,
-                         "which letters are to be retried? Name their ids, or say --all"};
+            return wrong("which letters are to be retried? Name their ids, or say --all");
     }
     return Command{std::move(letters)};
 }
@@ -302,13 +299,12 @@ Result<Command> finish_journal(const CLI::App& chosen, const Parsed& parsed) {
     JournalCommand journal = parsed.journal;
     if (chosen.get_subcommands().front()->get_name() != "copy") {
         if (!journal.password_file.empty() && journal.database_url.empty())
-            return Error{Errc::bad_input, "--password-file goes with --url"};
+            return wrong("--password-file goes with --url");
         return Command{std::move(journal)};
     }
     journal.what = JournalCommand::What::copy;
     if (journal.from.empty() == journal.to.empty())
-        return Error{Errc::bad_input,
-                     "copy: --from FILE into the database, or --to FILE out of it"};
+        return wrong("copy: --from FILE into the database, or --to FILE out of it");
     return Command{std::move(journal)};
 }
 
@@ -336,15 +332,12 @@ Result<Command> finish_simulate(const Parsed& parsed) {
     SimulateCommand command = parsed.simulate;
     if (parsed.simulate_span.empty()) return Command{std::move(command)};
     command.span = parse_duration(parsed.simulate_span);
-    if (command.remove) return Error{Errc::bad_input, "--remove takes a server and nothing else"};
-    if (!command.span)
-        return Error{Errc::bad_input, "--for: is '" + printable(parsed.simulate_span, 60) +
-                                          "'; expected a span such as 30s or 2min"};
+    if (command.remove) return wrong("--remove takes a server and nothing else");
+    if (!command.span) return wrong("--for", parsed.simulate_span, "a span such as 30s or 2min");
     return Command{std::move(command)};
 }
 
 Result<ProtectCommand> finish_protect(const Parsed& parsed) {
-    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     ProtectCommand command = parsed.protect;
     const bool bounded = !parsed.protect_until.empty() || !parsed.protect_span.empty();
     if (parsed.protect_list && (!command.server.empty() || command.remove))
@@ -358,14 +351,13 @@ Result<ProtectCommand> finish_protect(const Parsed& parsed) {
     if (!parsed.protect_until.empty()) {
         command.until = parse_time_or_date(parsed.protect_until);
         if (!command.until)
-            return wrong("--until: is '" + printable(parsed.protect_until, 60) +
-                         "'; expected a time such as 2026-11-27T08:00:00, UTC");
+            return wrong("--until", parsed.protect_until,
+                         "a time such as 2026-11-27T08:00:00, UTC");
     }
     if (!parsed.protect_span.empty()) {
         command.span = parse_duration(parsed.protect_span);
         if (!command.span || *command.span <= Duration::zero())
-            return wrong("--for: is '" + printable(parsed.protect_span, 60) +
-                         "'; expected a span such as 30min or 24h");
+            return wrong("--for", parsed.protect_span, "a span such as 30min or 24h");
     }
     return command;
 }
@@ -456,14 +448,13 @@ Result<Command> finish_any_setup(const CLI::App& app, const Parsed& parsed) {
     if (chosen.get_name() == "reservations") return Command{parsed.reservation_setup};
     if (chosen.get_name() != "oversubscription") return as_command(finish_setup(app, parsed));
     if (chosen.count("--hosts") > 0 && parsed.room_setup.hosts.empty())
-        return Error{Errc::bad_input, "--hosts: is empty; expected a pattern such as 'compute-*'"};
+        return wrong("--hosts: is empty; expected a pattern such as 'compute-*'");
     return Command{parsed.room_setup};
 }
 
 Result<Command> finish_reservations(const Parsed& parsed) {
     const auto role = Role::parse(parsed.reservations.role);
-    if (!parsed.reservations.role.empty() && !role)
-        return Error{Errc::bad_input, "--role: " + role.error().what};
+    if (!parsed.reservations.role.empty() && !role) return wrong("--role: " + role.error().what);
     return Command{parsed.reservations};
 }
 

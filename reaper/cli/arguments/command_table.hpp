@@ -7,7 +7,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "reaper/model/error.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 
@@ -62,6 +66,14 @@ std::string path_of(const CLI::App& command);
 
 /// `parent` has a HelpFormatter.
 CLI::App* add_command(CLI::App& parent, const std::string& name);
+
+/// What is wrong with the command line.
+inline Error wrong(std::string what) {
+    return {Errc::bad_input, std::move(what)};
+}
+inline Error wrong(const std::string& option, const std::string& text, const char* expected) {
+    return wrong(option + ": is '" + printable(text, 60) + "'; expected " + expected);
+}
 
 /// `type` is what its value is called in the help.
 template <class Target>

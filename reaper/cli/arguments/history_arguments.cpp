@@ -41,14 +41,13 @@ std::string first_filter(const HistoryTexts& texts) {
 }
 
 Error wrong_place(const std::string& option) {
-    return Error{Errc::bad_input,
-                 option + " goes with 'reaper history' and 'reaper history victims'"};
+    return wrong(option + " goes with 'reaper history' and 'reaper history victims'");
 }
 
 Result<void> check_view(What what, const HistoryTexts& texts) {
     if (can_be_filtered(what)) {
         if (texts.follow && !texts.until.empty())
-            return Error{Errc::bad_input, "--follow has no end: leave out --until"};
+            return wrong("--follow has no end: leave out --until");
         return {};
     }
     if (texts.follow) return wrong_place("--follow");

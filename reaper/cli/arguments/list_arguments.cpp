@@ -34,10 +34,6 @@ void add_formats(CLI::App& command, ListTexts& texts) {
         ->check(quiet(CLI::IsMember({"table", "json", "yaml"})));
 }
 
-Error wrong(const std::string& what) {
-    return Error{Errc::bad_input, what};
-}
-
 Result<ListFormat> format_of(const ListTexts& texts, bool as_json) {
     static const std::map<std::string, ListFormat> formats{
         {"table", ListFormat::table}, {"wide", ListFormat::wide}, {"json", ListFormat::json},

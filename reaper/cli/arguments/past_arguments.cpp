@@ -29,26 +29,20 @@ std::string with_minutes(const std::string& text) {
     return minutes ? text + "in" : text;
 }
 
-Error wrong(const std::string& option, const std::string& text, const std::string& expected) {
-    return Error{Errc::bad_input,
-                 option + ": is '" + printable(text, 60) + "'; expected " + expected};
-}
-
 /// `NAME:param=value,param=value`; a parameter that is given several times is a list.
 Result<EstimateCommand::Chosen> chosen_estimator(const std::string& text) {
     EstimateCommand::Chosen chosen;
     const auto colon = text.find(':');
     chosen.name = text.substr(0, colon);
     if (chosen.name.empty())
-        return Error{Errc::bad_input, "--estimator: is " + in_quotes(text) +
-                                          "; expected NAME or NAME:param=value,..."};
+        return wrong("--estimator: is " + in_quotes(text) +
+                     "; expected NAME or NAME:param=value,...");
     if (colon == std::string::npos) return chosen;
     std::istringstream parts{text.substr(colon + 1)};
     for (std::string part; std::getline(parts, part, ',');) {
         const auto mark = part.find('=');
         if (mark == std::string::npos || mark == 0 || mark + 1 == part.size())
-            return Error{Errc::bad_input,
-                         "--estimator: has " + in_quotes(part) + "; expected param=value"};
+            return wrong("--estimator: has " + in_quotes(part) + "; expected param=value");
         chosen.parameters[part.substr(0, mark)].push_back(part.substr(mark + 1));
     }
     return chosen;
@@ -76,17 +70,16 @@ Result<void> read_past(const PeriodTexts& texts, std::optional<TimePoint>& since
             return wrong("--until", texts.until,
                          "a date such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)");
     }
-    if (since && until && *since >= *until)
-        return Error{Errc::bad_input, "--until: must be later than --since"};
-    if (since && *since >= now()) return Error{Errc::bad_input, "--since: must be before now"};
+    if (since && until && *since >= *until) return wrong("--until: must be later than --since");
+    if (since && *since >= now()) return wrong("--since: must be before now");
     return {};
 }
 
 Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> until,
                         TimePoint now) {
     if (!span || !until || now - *span < *until) return {};
-    return Error{Errc::bad_input, "--until: must be later than --since, which counts from now: " +
-                                      iso_time(now - *span)};
+    return wrong("--until: must be later than --since, which counts from now: " +
+                 iso_time(now - *span));
 }
 
 void add_history(CLI::App& app, Parsed& parsed) {
@@ -199,9 +192,9 @@ Result<ReplayCommand> finish_replay(const Parsed& parsed) {
     const bool known = parsed.period.since.empty() || replay.since || none != Duration{};
     if (!period && known) return period.error();
     if (!known || none != Duration{})
-        return Error{Errc::bad_input,
-                     "--since: a recording has a past of its own; expected a date "
-                     "such as 2026-11-01 (UTC)"};
+        return wrong(
+            "--since: a recording has a past of its own; expected a date "
+            "such as 2026-11-01 (UTC)");
     return replay;
 }
 

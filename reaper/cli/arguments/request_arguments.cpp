@@ -40,8 +40,7 @@ Result<std::map<std::string, std::string>> labels_of(const std::vector<std::stri
         const auto mark = text.find('=');
         const std::string value = mark == std::string::npos ? "" : text.substr(mark + 1);
         if (text.empty() || mark == 0 || !labels.emplace(text.substr(0, mark), value).second)
-            return Error{Errc::bad_input, option + ": is '" + printable(text, 60) +
-                                              "'; expected NAME=VALUE or NAME, each name once"};
+            return wrong(option, text, "NAME=VALUE or NAME, each name once");
     }
     return labels;
 }
@@ -76,7 +75,6 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
 }
 
 Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed) {
-    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     const bool unreserve = app.get_name() == "unreserve";
     ReserveCommand order = unreserve ? parsed.unreserve : parsed.reserve;
     order.unreserve = unreserve;
@@ -110,8 +108,7 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
     if (parsed.longest_loan.empty()) return order;
     const auto span = parse_duration(parsed.longest_loan);
     if (!span || *span < Duration::zero())
-        return wrong("--longest-loan: is '" + printable(parsed.longest_loan, 60) +
-                     "'; expected a span such as 30min or 24h");
+        return wrong("--longest-loan", parsed.longest_loan, "a span such as 30min or 24h");
     order.longest_loan = *span;
     return order;
 }
@@ -155,7 +152,7 @@ void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& descri
 
 Result<void> read_resources(const Parsed& parsed, DescribedRequest& described) {
     auto resources = parse_resources(parsed.resources);
-    if (!resources) return Error{Errc::bad_input, "--resources: " + resources.error().what};
+    if (!resources) return wrong("--resources: " + resources.error().what);
     described.resources = std::move(*resources);
     return {};
 }
@@ -163,14 +160,13 @@ Result<void> read_resources(const Parsed& parsed, DescribedRequest& described) {
 Result<void> read_traits(const Parsed& parsed, DescribedRequest& described) {
     for (const std::string& text : parsed.traits)
         if (const auto added = add_trait(described, text); !added)
-            return Error{Errc::bad_input, "--trait: " + added.error().what};
+            return wrong("--trait: " + added.error().what);
     return {};
 }
 
 /// `bad_input` for a plan that can't be approved: one that the daemon would not make by itself.
 Result<void> check_save(const PlanCommand& plan, bool described) {
     if (plan.save_file.empty()) return {};
-    const auto wrong = [](const char* what) { return Error{Errc::bad_input, what}; };
     if (!described)
         return wrong("--save goes with --resources or --flavor: one request that is described");
     if (!plan.snapshot_file.empty())
@@ -185,7 +181,6 @@ Result<void> check_save(const PlanCommand& plan, bool described) {
 /// Values with a syntax of their own.
 Result<void> read_description(const CLI::App& app, const Parsed& parsed,
                               DescribedRequest& described) {
-    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     for (const char* option : {"--resources", "--group", "--group-policy"})
         if (!described.flavor.empty() && app.count(option) > 0)
             return wrong(std::string(option) +
@@ -257,8 +252,7 @@ void add_candidates(CLI::App& app, Parsed& parsed) {
 Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed) {
     RequestCommand request = parsed.request;
     if (app.count("--resources") + app.count("--flavor") == 0)
-        return Error{Errc::bad_input,
-                     "'reaper request' needs one of --flavor FLAVOR and --resources LIST"};
+        return wrong("'reaper request' needs one of --flavor FLAVOR and --resources LIST");
     if (auto read = read_description(app, parsed, request); !read) return read.error();
     return request;
 }
@@ -266,7 +260,6 @@ Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed)
 /// What CLI11 can't know: what goes with what.
 Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     PlanCommand plan = parsed.plan;
-    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     const bool described = app.count("--resources") > 0 || app.count("--flavor") > 0;
     const bool listed = app.count("--requests") > 0;
     if (described + listed + !plan.notifications.empty() != 1)
@@ -298,10 +291,8 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
 Result<RoomCommand> finish_room(const Parsed& parsed) {
     RoomCommand room = parsed.room;
     if (room.flavor.empty() == parsed.resources.empty())
-        return Error{Errc::bad_input,
-                     "'reaper room' needs one of --flavor FLAVOR and --resources LIST"};
-    if (!room.flavor.empty() && !room.snapshot_file.empty())
-        return Error{Errc::bad_input, flavor_of_snapshot};
+        return wrong("'reaper room' needs one of --flavor FLAVOR and --resources LIST");
+    if (!room.flavor.empty() && !room.snapshot_file.empty()) return wrong(flavor_of_snapshot);
     if (!parsed.resources.empty())
         if (auto read = read_resources(parsed, room); !read) return read.error();
     if (auto read = read_traits(parsed, room); !read) return read.error();
@@ -312,13 +303,12 @@ Result<RoomCommand> finish_room(const Parsed& parsed) {
 Result<CandidatesCommand> finish_candidates(const Parsed& parsed) {
     CandidatesCommand candidates = parsed.candidates;
     if (candidates.flavor.empty() == parsed.wanted.empty())
-        return Error{Errc::bad_input,
-                     "'reaper candidates' needs one of --flavor FLAVOR and --resources LIST"};
+        return wrong("'reaper candidates' needs one of --flavor FLAVOR and --resources LIST");
     if (!candidates.flavor.empty() && !candidates.snapshot_file.empty())
-        return Error{Errc::bad_input, flavor_of_snapshot};
+        return wrong(flavor_of_snapshot);
     if (!candidates.flavor.empty()) return candidates;
     Result<Resources> resources = parse_resources(parsed.wanted);
-    if (!resources) return Error{Errc::bad_input, "--resources: " + resources.error().what};
+    if (!resources) return wrong("--resources: " + resources.error().what);
     candidates.resources = std::move(*resources);
     return candidates;
 }

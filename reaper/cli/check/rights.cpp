@@ -138,10 +138,8 @@ private:
 /// `nova: a, b; placement: c`
 std::string listed(const std::map<std::string, std::vector<std::string>>& by_service) {
     std::string text;
-    for (const auto& [service, rules] : by_service) {
-        text += (text.empty() ? "" : "; ") + service + ": ";
-        for (std::size_t i = 0; i < rules.size(); ++i) text += (i == 0 ? "" : ", ") + rules[i];
-    }
+    for (const auto& [service, rules] : by_service)
+        text += (text.empty() ? "" : "; ") + service + ": " + joined(rules);
     return text;
 }
 
