@@ -45,7 +45,9 @@ Result<FileLease> FileLease::take(const std::string& path) {
         return Error{Errc::storage, "journal " + path + ": can't lock " + name + " (" +
                                         std::strerror(errno) + ")"};
     }
-    // Only for the message above; the lock itself is the kernel's.
+    struct stat status {};
+    lease.was_held_ = ::fstat(file, &status) == 0 && status.st_size > 0;
+    // For the message above and the next start; the lock itself is the kernel's.
     const std::string self = std::to_string(::getpid()) + "\n";
     if (::ftruncate(file, 0) != 0 ||
         ::pwrite(file, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size()))
@@ -57,12 +59,14 @@ Result<FileLease> FileLease::take(const std::string& path) {
 FileLease::FileLease(FileLease&& other) noexcept
     : lock_(std::exchange(other.lock_, -1)),
       file_(std::exchange(other.file_, -1)),
+      was_held_(other.was_held_),
       path_(std::move(other.path_)),
       files_(other.files_) {}
 
 FileLease& FileLease::operator=(FileLease&& other) noexcept {
     std::swap(lock_, other.lock_);
     std::swap(file_, other.file_);
+    std::swap(was_held_, other.was_held_);
     std::swap(path_, other.path_);
     std::swap(files_, other.files_);
     return *this;

@@ -16,6 +16,9 @@ public:
     /// Takes the lock of the journal at `path`, or says which process has it.
     static Result<FileLease> take(const std::string& path);
 
+    /// Has a reaper had this lock before? Then it had a journal too.
+    bool was_held() const noexcept { return was_held_; }
+
     FileLease(FileLease&& other) noexcept;
     FileLease& operator=(FileLease&& other) noexcept;
     ~FileLease() override;
@@ -43,6 +46,7 @@ private:
 
     int lock_;
     int file_ = -1;
+    bool was_held_ = false;
     std::string path_;
     std::array<std::optional<Identity>, 2> files_{};  ///< the file, its log
 };

@@ -1,5 +1,8 @@
 #include "clients/journal/schema.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "clients/journal/sqlite_database.hpp"
 
 namespace reaper::journal {
@@ -165,7 +168,9 @@ Error refused(const std::string& path, const std::string& why) {
 Error other_version(const std::string& path, std::int64_t version) {
     return refused(path, "its schema has version " + std::to_string(version) +
                              ", this reaper knows version " + std::to_string(schema_version) +
-                             " only: move the file away, and the daemon makes a new one");
+                             " only: use the reaper that wrote it, or restore an older copy. "
+                             "If there is none, move the file away: the daemon begins a new one, "
+                             "paused, without the protected servers");
 }
 
 bool foreign(Database& database) {
@@ -175,6 +180,15 @@ bool foreign(Database& database) {
 
 std::int64_t version_of(Database& database) {
     return database.ask_number("PRAGMA user_version");
+}
+
+/// How tables and indexes were made, by name.
+std::map<std::string, std::string> definitions(Database& database) {
+    std::map<std::string, std::string> all;
+    auto select = database.statement(
+        "SELECT name, type || ' ' || tbl_name || ' ' || coalesce(sql, '') FROM sqlite_schema");
+    while (select.step()) all.emplace(select.text(0), select.text(1));
+    return all;
 }
 
 }  // namespace
@@ -187,7 +201,7 @@ Result<void> check_origin(Database& database, const std::string& path) {
     return {};
 }
 
-Result<void> make_tables(Database& database, const std::string& path) {
+Result<void> make_tables(Database& database, const std::string& path, const FirstRows& first) {
     if (const auto good = check_origin(database, path); !good) return good.error();
     const std::int64_t version = version_of(database);
     if (version == schema_version) return {};
@@ -195,17 +209,18 @@ Result<void> make_tables(Database& database, const std::string& path) {
     database.execute(version == without_shelving ? from_1 : tables);
     database.execute("PRAGMA application_id = " + std::to_string(application_id));
     database.execute("PRAGMA user_version = " + std::to_string(schema_version));
+    if (version == 0 && first)
+        if (const auto written = first(database); !written) return written.error();
     transaction.commit();
     return {};
 }
 
 bool has_our_tables(Database& database) {
-    const std::string found =
-        "SELECT group_concat(type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, ''), "
-        "char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
     SqliteDatabase fresh{":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
     fresh.execute(tables);
-    return database.ask(found) == fresh.ask(found);
+    const auto found = definitions(database);
+    const auto ours = definitions(fresh);
+    return std::includes(found.begin(), found.end(), ours.begin(), ours.end());
 }
 
 Result<void> check_schema(Database& database, const std::string& path) {

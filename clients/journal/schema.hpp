@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -37,6 +38,9 @@ struct JournalOptions {
     std::chrono::milliseconds retry_for{10'000};
     /// Checked in the transaction that writes the step of a deletion; null: none.
     std::shared_ptr<const DeletionLimit> limit{};
+    /// Called before a journal is begun in the place of one whose protections of servers can't be
+    /// read; `why` is a reason to pause. On an error it is not begun. (SQLite; empty: nothing.)
+    std::function<Result<void>(const std::string& why)> on_protections_lost{};
 };
 
 }  // namespace reaper
@@ -69,11 +73,15 @@ inline constexpr std::int64_t schema_version = 11;  // 2 to 10 were those before
 /// nothing.
 Result<void> check_origin(Database& database, const std::string& path);
 
-/// Makes the tables of a new file, or brings those of version 1 to ours, in one transaction;
-/// refuses what check_origin refuses.
-Result<void> make_tables(Database& database, const std::string& path);
+/// Writes what a new journal has from its beginning.
+using FirstRows = std::function<Result<void>(Database&)>;
 
-/// Are the file's tables those that make_tables makes, to the letter?
+/// Makes the tables of a new file with its `first` rows, or brings those of version 1 to ours, in
+/// one transaction; refuses what check_origin and `first` refuse.
+Result<void> make_tables(Database& database, const std::string& path, const FirstRows& first = {});
+
+/// Has the file all tables and indexes that make_tables makes, to the letter? Others are not ours:
+/// ANALYZE makes some.
 bool has_our_tables(Database& database);
 
 /// For readers, who change nothing: as check_origin, and a file without tables is `not_found`.

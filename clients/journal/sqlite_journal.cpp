@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include "clients/journal/copy.hpp"
 #include "clients/journal/damage.hpp"
@@ -18,8 +20,10 @@
 namespace reaper {
 namespace {
 
+using journal::Database;
 using journal::DatabaseFailure;
 using journal::FileLease;
+using journal::FirstRows;
 using journal::guarded;
 using journal::SqliteDatabase;
 using journal::Store;
@@ -46,7 +50,8 @@ Result<void> check_directory(const std::string& path) {
     return {};
 }
 
-Result<void> prepare_for_writing(SqliteDatabase& database, const std::string& path) {
+Result<void> prepare_for_writing(SqliteDatabase& database, const std::string& path,
+                                 const FirstRows& first) {
     if (const auto ours = journal::check_origin(database, path); !ours) return ours.error();
     const std::string mode = database.ask("PRAGMA journal_mode = WAL");
     if (mode != "wal" && path != in_memory)
@@ -55,21 +60,22 @@ Result<void> prepare_for_writing(SqliteDatabase& database, const std::string& pa
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864");
     journal::check_whole(database);
-    if (const auto made = journal::make_tables(database, path); !made) return made.error();
+    if (const auto made = journal::make_tables(database, path, first); !made) return made.error();
     if (!journal::has_our_tables(database))
         throw journal::Damage{"its tables are not the ones that the reaper made"};
     return {};
 }
 
 /// Throws Damage if the file is not what was written.
-Result<std::unique_ptr<SqliteDatabase>> open_to_write(const std::string& path, FileLease* lease) {
+Result<std::unique_ptr<SqliteDatabase>> open_to_write(const std::string& path, FileLease* lease,
+                                                      const FirstRows& first = {}) {
     if (path != in_memory) journal::check_log(path);
     if (lease != nullptr)
         if (const auto locked = lease->lock_file(); !locked) return locked.error();
     try {
         auto database =
             std::make_unique<SqliteDatabase>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-        if (const auto prepared = prepare_for_writing(*database, path); !prepared)
+        if (const auto prepared = prepare_for_writing(*database, path, first); !prepared)
             return prepared.error();
         if (lease != nullptr) lease->remember_files();
         return database;
@@ -81,9 +87,9 @@ Result<std::unique_ptr<SqliteDatabase>> open_to_write(const std::string& path, F
 
 /// Throws Damage too.
 Result<std::unique_ptr<Store>> open_store(const std::string& path,
-                                          std::unique_ptr<FileLease>& lease,
-                                          JournalOptions options) {
-    auto database = open_to_write(path, lease.get());
+                                          std::unique_ptr<FileLease>& lease, JournalOptions options,
+                                          const FirstRows& first = {}) {
+    auto database = open_to_write(path, lease.get(), first);
     if (!database) return database.error();
     return std::make_unique<Store>(path, std::move(*database), std::move(lease), options);
 }
@@ -102,13 +108,51 @@ TimePoint now() {
     return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
 }
 
+/// `file:` URI of a path, for SQLite's options.
+std::string uri_of(const std::string& path) {
+    std::string uri = "file:";
+    for (const char c : path)
+        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    return uri;
+}
+
+/// The file alone, without its log: no other may write it.
+std::unique_ptr<SqliteDatabase> open_immutable(const std::string& path) {
+    return std::make_unique<SqliteDatabase>(uri_of(path) + "?immutable=1",
+                                            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+/// All that a damaged journal has; none: some may be missing.
+std::optional<std::vector<ServerProtection>> protections_in(const std::string& aside) {
+    std::error_code no_log;
+    if (std::filesystem::file_size(aside + "-wal", no_log) > 0 && !no_log) return std::nullopt;
+    try {
+        auto database = open_immutable(aside);
+        if (database->ask("PRAGMA integrity_check(protection)") != "ok") return std::nullopt;
+        return Store{aside, std::move(database), nullptr, {}}.protections().value();
+    } catch (const DatabaseFailure&) {
+        return std::nullopt;
+    }
+}
+
+Result<void> lose_protections(const JournalOptions& options, const std::string& how) {
+    const std::string why = "its journal was " + how +
+                            ": servers that operators protected are no longer known; protect "
+                            "them again, then: reaper resume";
+    spdlog::error("{}", why);
+    return options.on_protections_lost ? options.on_protections_lost(why) : Result<void>{};
+}
+
 /// A damaged journal is neither trusted nor in the way: a new one takes its place.
 Result<std::unique_ptr<Store>> open_or_replace(const std::string& path,
                                                std::unique_ptr<FileLease> lease,
                                                JournalOptions options) {
     std::string why;
     try {
-        return open_store(path, lease, options);
+        const FirstRows none = [&, removed = lease->was_held()](Database&) {
+            return removed ? lose_protections(options, "removed") : Result<void>{};
+        };
+        return open_store(path, lease, options, none);
     } catch (const journal::Damage& damage) {
         why = damage.what;
     }
@@ -117,23 +161,23 @@ Result<std::unique_ptr<Store>> open_or_replace(const std::string& path,
             path, "is not a journal, or damaged beyond recognition (" + why + "); move it aside");
     const auto aside = journal::set_aside(path, now());
     if (!aside) return aside.error();
+    const auto protections = protections_in(*aside);
     const std::string line = "journal " + path + ": is damaged (" + why + "); it is set aside as " +
                              *aside + " and a new one is begun. What was under way is not " +
-                             "resumed; messages that were not acknowledged come again";
+                             "resumed; messages that were not acknowledged come again. Servers " +
+                             "that operators protected " +
+                             (protections ? "stay protected" : "are no longer known");
     spdlog::error("{}", line);
-    auto fresh = open_store(path, lease, options);
+    const FirstRows kept = [&](Database& database) -> Result<void> {
+        if (!protections) return lose_protections(options, "damaged");
+        for (const auto& each : *protections) journal::write_protection(database, each);
+        return {};
+    };
+    auto fresh = open_store(path, lease, options, kept);
     if (!fresh) return fresh.error();
     const JournalEvent event{"journal-damaged", line, now()};
     if (const auto noted = (*fresh)->note_event(event); !noted) return noted.error();
     return fresh;
-}
-
-/// `file:` URI of a path, for SQLite's options.
-std::string uri_of(const std::string& path) {
-    std::string uri = "file:";
-    for (const char c : path)
-        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
-    return uri;
 }
 
 std::unique_ptr<SqliteDatabase> open_read_only(const std::string& path) {
@@ -145,8 +189,7 @@ std::unique_ptr<SqliteDatabase> open_read_only(const std::string& path) {
         // A reader without rights to the directory can't make the shared memory of a write-ahead
         // log. When no log is there, the file alone is everything.
         if (::access((path + "-wal").c_str(), F_OK) == 0) throw;
-        auto database = std::make_unique<SqliteDatabase>(uri_of(path) + "?immutable=1",
-                                                         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+        auto database = open_immutable(path);
         database->ask("SELECT count(*) FROM sqlite_schema");
         return database;
     }

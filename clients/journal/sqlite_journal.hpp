@@ -25,7 +25,9 @@ namespace reaper {
 /// version, a file of another program.
 ///
 /// A damaged journal is renamed (`PATH.damaged-TIME`), with a line to the log that says so, and a
-/// new one is begun. A single record that can't be read is left out, with a line too.
+/// new one is begun, with its protections of servers; where they can't be read, or a journal that
+/// was here is gone, `on_protections_lost` is called first. A single record that can't be read is
+/// left out, with a line too.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options = {});
 
 /// Opens an existing file for reading, while a reaper may be writing. No file yet is an error that

@@ -514,15 +514,19 @@ Result<std::vector<KnownReservation>> Store::reservations() {
 
 // The store's protections: servers that an operator protects.
 
-Result<void> Store::note_protection(const ServerProtection& protection) {
-    Transaction transaction{database_};
-    auto insert = database_.statement(
+void write_protection(Database& database, const ServerProtection& protection) {
+    auto insert = database.statement(
         "REPLACE INTO protection (server, name, since, until, author, reason) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
     insert.bind(1, protection.server.str()).bind(2, protection.name).bind(3, protection.since);
     if (protection.until) insert.bind(4, *protection.until);
     insert.bind(5, protection.by).bind(6, protection.reason);
     insert.run();
+}
+
+Result<void> Store::note_protection(const ServerProtection& protection) {
+    Transaction transaction{database_};
+    write_protection(database_, protection);
     transaction.commit();
     return {};
 }

@@ -45,6 +45,9 @@ private:
     std::chrono::steady_clock::time_point end_{};  ///< from the first pause on
 };
 
+/// In a transaction of the caller; in place of what there is for the server.
+void write_protection(Database& database, const ServerProtection& protection);
+
 /// A list of more is cut there.
 inline constexpr int max_rows_listed = 100'000;
 

@@ -166,7 +166,14 @@ Result<DaemonJournal> daemon_journal(const config::Settings& settings, bool aske
         if (!shared) return shared.error();
         return DaemonJournal{std::move(shared->journal), std::move(shared->take_over), set};
     }
-    if (!asked) return ours_alone(open_journal(settings.journal.path));
+    if (!asked) {
+        JournalOptions options;
+        if (!settings.dry_run)
+            options.on_protections_lost = [&settings](const std::string& why) {
+                return PauseFile{settings.pause_file}.pause("reaper", why);
+            };
+        return ours_alone(open_journal(settings.journal.path, std::move(options)));
+    }
     const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;
     std::string why_not = "the directory of " + path + " is another user's";
     if (may_keep_at(path)) {

@@ -102,7 +102,6 @@ TEST_F(DaemonTest, ATermAtTheStartWaitsForNoAnswer) {
         daemon.send_signal(SIGTERM);
         const auto result = daemon.finish();
         EXPECT_EQ(result.exit_code, 0) << keystone << " " << broker << "\n" << result.err;
-        std::filesystem::remove(directory_.file("journal.db"));
     }
 }
 

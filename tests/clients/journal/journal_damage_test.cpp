@@ -179,6 +179,72 @@ TEST(DamagedJournal, WithFlippedBytesNeverKeepsTheReaperFromStarting) {
     EXPECT_GT(replaced, 0) << "this test damages nothing";
 }
 
+/// With one protected server, and then damaged by this.
+void write_protected(const Folder& folder, const std::string& sql) {
+    {
+        auto journal = open_journal(folder.path()).value();
+        ServerProtection protection;
+        protection.server = ServerId{"kept"};
+        wait(journal->note_protection(std::move(protection))).value();
+    }
+    SqliteDatabase{folder.path(), SQLITE_OPEN_READWRITE}.execute(sql);
+}
+
+/// Protected servers, and why the reaper is paused.
+using Kept = std::pair<std::size_t, std::string>;
+Kept reopened(const Folder& folder) {
+    Kept kept;
+    JournalOptions options;
+    options.on_protections_lost = [&kept](const std::string& why) {
+        kept.second = why;
+        return Result<void>{};
+    };
+    auto journal = open_journal(folder.path(), options).value();
+    kept.first = wait(journal->protections()).value().size();
+    return kept;
+}
+
+const auto no_pause = testing::IsEmpty();
+
+TEST(DamagedJournal, LeavesItsProtectionsToTheNext) {
+    const Folder folder;
+    write_protected(folder, "ALTER TABLE step RENAME COLUMN detail TO detajl");
+    EXPECT_THAT(reopened(folder), testing::Pair(1U, no_pause));
+    EXPECT_EQ(aside(folder).size(), 1U);
+    EXPECT_THAT(reopened(folder), testing::Pair(1U, no_pause)) << "nothing is lost later";
+}
+
+TEST(DamagedJournal, WhoseProtectionsAreUnknownPausesTheReaper) {
+    const Folder folder;
+    write_protected(folder, "ALTER TABLE protection RENAME COLUMN server TO sever");
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, HasSubstr("damaged: servers that")));
+    const Folder killed;
+    write_killed(killed);
+    put(killed.path() + "-wal", std::string(5'000, 'x'));
+    EXPECT_THAT(reopened(killed), testing::Pair(0U, HasSubstr("damaged: servers that")));
+}
+
+TEST(DamagedJournal, ThatWasRemovedPausesTheReaper) {
+    const Folder folder;
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "the first start";
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "the second";
+    fs::remove(folder.path());
+    JournalOptions refuses;
+    refuses.on_protections_lost = [](const std::string&) {
+        return Result<void>{Error{Errc::storage, "the disk is full"}};
+    };
+    EXPECT_EQ(open_journal(folder.path(), refuses).error().what, "the disk is full");
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, HasSubstr("removed: servers that")));
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "once";
+}
+
+TEST(DamagedJournal, IsNoneThatAnOperatorAnalyzed) {
+    const Folder folder;
+    write_protected(folder, "ANALYZE; CREATE INDEX own ON step (detail)");
+    EXPECT_THAT(reopened(folder), testing::Pair(1U, no_pause));
+    EXPECT_TRUE(aside(folder).empty());
+}
+
 TEST(DamagedJournal, IsNeverOverwrittenByTheNext) {
     const Folder folder;
     for (int i = 0; i < 3; ++i) {

@@ -18,6 +18,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Error refusal(const std::string& path) {
     const auto opened = open_journal(path);
@@ -142,11 +143,10 @@ TEST(JournalFile, OfAnotherVersionIsRefusedAndLeftAlone) {
         const std::string found = std::to_string(version);
         write(folder.path(), "PRAGMA user_version = " + found);
         const std::string line = "journal " + folder.path() + ": its schema has version " + found +
-                                 ", this reaper knows version 11 only: move the file away, and "
-                                 "the daemon makes a new one";
-        EXPECT_EQ(refusal(folder.path()).what, line);
+                                 ", this reaper knows version 11 only: use the reaper that ";
+        EXPECT_THAT(refusal(folder.path()).what, StartsWith(line));
         EXPECT_EQ(refusal(folder.path()).code, Errc::storage);
-        EXPECT_EQ(open_journal_for_reading(folder.path()).error().what, line);
+        EXPECT_THAT(open_journal_for_reading(folder.path()).error().what, StartsWith(line));
         SqliteDatabase database{folder.path(), SQLITE_OPEN_READONLY};
         EXPECT_EQ(database.ask_number("PRAGMA user_version"), version);
     }
