@@ -84,8 +84,12 @@ void write_event(JsonWriter& json, const Call& call, const Server& server, const
     json.close_object();
 }
 
+/// Nova tells them of deleted servers too (2.21).
 Response actions(Call& call) {
-    const Server& server = server_of(call);
+    const auto id = Uuid::parse(call.args[0]);
+    const Server* const gone = id ? call.world.nova.find_deleted(*id) : nullptr;
+    if (gone != nullptr && !call.by->is_admin) throw ApiError(404, "Instance could not be found.");
+    const Server& server = gone != nullptr ? *gone : server_of(call);
     JsonWriter json;
     json.open_object().open_array("instanceActions");
     for (auto at = server.actions.rbegin(); at != server.actions.rend(); ++at) {

@@ -126,7 +126,9 @@ Server& Nova::add_server(std::unique_ptr<Server> server) {
 }
 
 void Nova::remove_server(Server& server) {
+    Host* const host = server.host;
     move_server(server, nullptr);
+    server.host = host;  // a deleted server still names it
     listed_.erase(&server);
     soft_deleted_.erase(&server);
     const auto at = servers_.find(server.id);
