@@ -1,10 +1,13 @@
 #include "reaper/api/server_runs.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 #include <variant>
 
+#include "reaper/model/text.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 
@@ -29,6 +32,7 @@ std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& tagger
     run.revocable = why_revocable(server, taggers, tag_data).has_value();
     run.flavor = server.flavor_name;
     run.host = server.host;
+    run.created = server.created;
     return run;
 }
 
@@ -47,10 +51,78 @@ void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
                 if (victim.server != step.server) continue;
                 runs.push_back({victim.server, victim.project, victim.resources,
                                 victim.launched.value_or(victim.created), step.at, true, true,
-                                victim.flavor, victim.host});
+                                victim.flavor, victim.host, victim.created});
             }
         }
     }
+}
+
+struct Ends {
+    TimePoint first = TimePoint::max(), last = TimePoint::min();
+};
+
+std::map<ServerId, Ends> ends_of(const std::vector<ServerRun>& reclaimed) {
+    std::map<ServerId, Ends> all;
+    for (const ServerRun& run : reclaimed) {
+        Ends& ends = all[run.server];
+        ends = {std::min(ends.first, *run.until), std::max(ends.last, *run.until)};
+    }
+    return all;
+}
+
+/// The launch began the run only if the server came back then.
+void begin_at_creation(ServerRun& run, const Ends& ends) {
+    if (ends.first > run.from) run.from = std::min(run.from, run.created);
+}
+
+/// What a server took to be built.
+constexpr Duration longest_build = std::chrono::minutes{5};
+constexpr int most_histories = 2000;
+
+bool ended_on_the_shelf(const ServerRun& run) {
+    return run.until && run.host.empty();
+}
+
+/// The whole of a server's life without its times on the shelf.
+std::vector<ServerRun> off_the_shelf(const ServerRun& whole,
+                                     const std::vector<ActionRecord>& newest_first) {
+    std::vector<ServerRun> parts{whole};
+    parts.back().from = std::min(whole.from, whole.created);
+    parts.back().until.reset();
+    for (auto action = newest_first.rbegin(); action != newest_first.rend(); ++action) {
+        if (action->failed) continue;
+        ServerRun& last = parts.back();
+        if ((action->name == "shelve" && !last.until) || action->name == "shelveOffload") {
+            last.until = action->started;
+        } else if (action->name == "unshelve" && last.until) {
+            parts.push_back(whole);
+            parts.back().from = action->started;
+            parts.back().until.reset();
+        }
+    }
+    // One that still has a host did not leave it.
+    if (!ended_on_the_shelf(whole) || !parts.back().until) parts.back().until = whole.until;
+    return parts;
+}
+
+/// Servers whose runs' ends, or only beginnings, Nova does not tell.
+struct NotTold {
+    int ends = 0, begins = 0;
+    std::string why{};  ///< of those after an error; empty: it has no record
+};
+
+std::vector<std::string> remarks_of(const NotTold& not_told) {
+    const std::string why = " (" + (not_told.why.empty() ? "it has no record" : not_told.why) + ")";
+    std::vector<std::string> remarks;
+    if (not_told.ends > 0)
+        remarks.push_back("left out, as Nova does not tell when they were shelved: " +
+                          counted(not_told.ends, "server") + why);
+    if (not_told.begins > 0)
+        remarks.push_back(
+            "counted from their creation, as Nova does not tell whether they were "
+            "shelved since: " +
+            counted(not_told.begins, "server") + why);
+    return remarks;
 }
 
 }  // namespace
@@ -66,6 +138,7 @@ void add_running(const Host& host, std::vector<ServerRun>& runs) {
         run.revocable = server.revocable();
         run.flavor = server.flavor_name;
         run.host = server.host;
+        run.created = server.created;
         runs.push_back(std::move(run));
     }
 }
@@ -101,10 +174,46 @@ ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal,
         from = until;
     }
     for (const RequestRecord& record : *unfinished) add_reclaimed(record, runs);
+    const auto ends = ends_of(runs);
+    for (ServerRun& run : runs) begin_at_creation(run, ends.at(run.server));
     std::erase_if(runs, [&](const ServerRun& run) {
         return run.until && *run.until < since && !shelved.contains(run.server);
     });
     co_return runs;
+}
+
+Task<std::vector<std::string>> split_runs(Compute& compute, const std::vector<ServerRun>& reclaimed,
+                                          TimePoint since, std::vector<ServerRun>& runs) {
+    auto ends = ends_of(reclaimed);
+    std::vector<ServerRun> split;
+    NotTold not_told;
+    int asked = 0;
+    for (ServerRun& run : runs) {
+        const bool shelved = ended_on_the_shelf(run) && ends[run.server].last <= run.from;
+        const bool again = run.from > since && run.from - run.created > longest_build;
+        std::vector<ServerRun> parts{run};
+        if (shelved || again) {
+            if (not_told.why.empty() && asked++ == most_histories)
+                not_told.why = "it was asked about " + std::to_string(most_histories) + " others";
+            parts.clear();
+        }
+        if (parts.empty() && not_told.why.empty()) {
+            ServerId server = run.server;
+            const auto actions = co_await compute.actions(std::move(server));
+            if (!actions)
+                not_told.why = actions.error().what;
+            else if (!actions->empty())
+                parts = off_the_shelf(run, *actions);
+        }
+        if (parts.empty()) {
+            ++(shelved ? not_told.ends : not_told.begins);
+            begin_at_creation(run, ends[run.server]);
+            if (!shelved) parts.push_back(run);
+        }
+        std::move(parts.begin(), parts.end(), std::back_inserter(split));
+    }
+    runs = std::move(split);
+    co_return remarks_of(not_told);
 }
 
 }  // namespace reaper

@@ -2,11 +2,13 @@
 // ended, and from the journal. For `reaper usage` and `GET /v1/usage`.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/records.hpp"
+#include "reaper/ports/compute.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/report/usage.hpp"
 
@@ -26,5 +28,14 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
 ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal,
                                                   const std::vector<ServerRecord>& ended,
                                                   TimePoint since, TimePoint now);
+
+/// Nova launches a server again in each rescue, resize, rebuild and unshelving. Of those of `runs`
+/// that were launched after `since` and long after they were made, and of those that were shelved
+/// when they were deleted, Nova's record of actions tells the times on the shelf: these runs are
+/// taken apart. At most 2000 servers are asked about, and none after an error. Of the others the
+/// ones that were shelved are left out, and the rest count from their creation, or from their last
+/// launch if one of the `reclaimed` ended before it. Returns remarks that say so.
+Task<std::vector<std::string>> split_runs(Compute& compute, const std::vector<ServerRun>& reclaimed,
+                                          TimePoint since, std::vector<ServerRun>& runs);
 
 }  // namespace reaper

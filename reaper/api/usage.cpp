@@ -95,17 +95,28 @@ std::optional<HttpResponse> why_not_counted(const Backend& backend) {
     return std::nullopt;
 }
 
+Task<void> add_in_steps(UsageSum& sum, std::vector<ServerRun> runs) {
+    const auto executor = co_await boost::asio::this_coro::executor;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        sum.add(std::move(runs[i]));
+        if (i % servers_counted_at_a_time == 0)
+            co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    }
+}
+
 /// Who ran when: the first word on a server counts, the cloud's, then Nova's, then the journal's.
-/// Returns what went wrong; nothing: it is all in `sum`. `also` sees each host.
+/// Returns what went wrong; nothing: it is all in `sum`, with `remarks`. `also` sees each host.
 Task<std::optional<HttpResponse>> add_runs(const Backend& backend, TimePoint since, UsageSum& sum,
-                                           const ProjectId& only, const HostVisit& also) {
+                                           std::vector<std::string>& remarks, const ProjectId& only,
+                                           const HostVisit& also) {
     auto ended = co_await backend.compute->ended_servers(since);
     if (!ended) co_return not_told("Nova", ended.error());
     auto reclaimed = co_await reclaimed_runs(backend.journal, *ended, since, backend.clock->now());
     if (!reclaimed) co_return not_readable(reclaimed.error());
-    const auto add_all = [&](std::vector<ServerRun> runs) {
+    std::vector<ServerRun> all;
+    const auto add_some = [&](std::vector<ServerRun>& runs) {
         for (ServerRun& run : runs)
-            if (only.empty() || run.project == only) sum.add(std::move(run));
+            if (only.empty() || run.project == only) all.push_back(std::move(run));
     };
     std::vector<HostId> hosts;
     if (const auto view = backend.daemon.view())
@@ -113,7 +124,7 @@ Task<std::optional<HttpResponse>> add_runs(const Backend& backend, TimePoint sin
     const HostVisit visit = [&](const Host& host, const DaemonView& view) {
         std::vector<ServerRun> runs;
         add_running(host, runs);
-        add_all(std::move(runs));
+        add_some(runs);
         also(host, view);
     };
     const bool read = co_await visit_hosts(backend, hosts, hosts_counted_at_a_time, visit);
@@ -128,9 +139,11 @@ Task<std::optional<HttpResponse>> add_runs(const Backend& backend, TimePoint sin
         const std::vector<ServerRecord> some(first, first + static_cast<std::ptrdiff_t>(count));
         std::vector<ServerRun> runs;
         add_ended(some, view->policy.taggers, view->cache.tag_data(), runs);
-        add_all(std::move(runs));
+        add_some(runs);
     }
-    add_all(std::move(*reclaimed));
+    remarks = co_await split_runs(*backend.compute, *reclaimed, since, all);
+    add_some(*reclaimed);
+    co_await add_in_steps(sum, std::move(all));
     co_return std::nullopt;
 }
 
@@ -154,14 +167,14 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     if (auto why_not = why_not_counted(backend)) co_return std::move(*why_not);
     const Counting counting{backend.counts_usage};
     UsageSum sum{period->from, period->to};
-    report::UsageReport counted{period->from, period->to, {}, {}};
+    report::UsageReport counted{period->from, period->to, {}, {}, {}};
     const EstimatedRoom estimated = estimated_room(backend);
     const HostVisit add_room = [&](const Host& host, const DaemonView& view) {
         add(counted.oversubscribed,
             oversubscribed_room(host, view.policy.revocable_classes, estimated));
     };
     const ProjectId only{project};
-    auto wrong = co_await add_runs(backend, period->from, sum, only, add_room);
+    auto wrong = co_await add_runs(backend, period->from, sum, counted.remarks, only, add_room);
     if (wrong) co_return std::move(*wrong);
     const auto executor = co_await boost::asio::this_coro::executor;
     while (sum.sum(servers_counted_at_a_time))
@@ -187,7 +200,8 @@ Task<HttpResponse> get_risk(const Backend& backend, ApiRequest request) {
         places[host.service_host] = {host.availability_zone, host.aggregates};
     };
     const ProjectId any;
-    auto wrong = co_await add_runs(backend, period->from, sum, any, add_place);
+    std::vector<std::string> remarks;
+    auto wrong = co_await add_runs(backend, period->from, sum, remarks, any, add_place);
     if (wrong) co_return std::move(*wrong);
     const report::RiskOf only{query.text("flavor"), query.text("zone"), query.text("aggregate")};
     report::RiskSum risk{period->from, period->to, only, std::move(places)};
@@ -197,7 +211,9 @@ Task<HttpResponse> get_risk(const Backend& backend, ApiRequest request) {
         if (i % servers_counted_at_a_time == 0)
             co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
-    co_return answered(report::to_json(risk.report()));
+    report::RiskReport counted = risk.report();
+    counted.remarks = std::move(remarks);
+    co_return answered(report::to_json(counted));
 }
 
 }  // namespace reaper::api

@@ -147,7 +147,7 @@ std::vector<RiskLine> RiskSum::lines() const {
 }
 
 RiskReport RiskSum::report() const {
-    RiskReport risk{from_, to_, lines(), {}, {}};
+    RiskReport risk{from_, to_, lines(), {}, {}, {}};
     Week all, before, last;
     double whole = 0;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -192,6 +192,7 @@ constexpr auto risk_fields = fields_of<RiskReport>([](auto& io, auto& risk) {
     io.required("lines", risk.lines, risk_line_fields);
     io.required("by_hour", risk.by_hour);
     io.lenient("judged", risk.judged, judged_fields);
+    io.optional("remarks", risk.remarks);
 });
 
 std::string brier_text(double brier) {

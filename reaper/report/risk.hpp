@@ -50,7 +50,8 @@ struct RiskReport {
     /// Per 100 server-hours, from Monday 00:00 UTC on; each drawn to the rate of all by as much as
     /// one eviction weighs. Empty without an eviction.
     std::vector<double> by_hour;
-    std::optional<RiskJudged> judged;  ///< none for less than two weeks
+    std::optional<RiskJudged> judged;    ///< none for less than two weeks
+    std::vector<std::string> remarks{};  ///< as those of the usage
 };
 
 /// Where the hosts are, by Nova's service host.

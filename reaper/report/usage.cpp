@@ -19,7 +19,7 @@ TimePoint first_of_month(TimePoint time) {
 /// Not so where one began when the other was over: then the server came back.
 bool overlap(const ServerRun& a, const ServerRun& b) {
     const auto before = [](const ServerRun& one, const ServerRun& other) {
-        return one.reclaimed && one.until && *one.until <= other.from;
+        return one.until && *one.until <= other.from && one.from < other.from;
     };
     return !before(a, b) && !before(b, a);
 }
@@ -29,14 +29,17 @@ bool overlap(const ServerRun& a, const ServerRun& b) {
 /// The first report of a run counts, and any report that it was reclaimed.
 void UsageSum::add(ServerRun run) {
     const auto [begin, end] = known_.equal_range(run.server);
-    const auto known = std::find_if(
-        begin, end, [&](const auto& each) { return overlap(each_[each.second], run); });
-    if (known == end) {
+    ServerRun* known = nullptr;
+    for (auto at = begin; at != end; ++at) {
+        ServerRun& each = each_[at->second];
+        if (overlap(each, run) && (known == nullptr || each.from > known->from)) known = &each;
+    }
+    if (known == nullptr) {
         known_.emplace(run.server, each_.size());
         each_.push_back(std::move(run));
         return;
     }
-    ServerRun& first = each_[known->second];
+    ServerRun& first = *known;
     if (first.host.empty()) first.host = run.host;
     if (!run.reclaimed) return;
     first.reclaimed = true;
@@ -153,6 +156,7 @@ constexpr auto usage_fields = fields_of<UsageReport>([](auto& io, auto& usage) {
     io.required("to", usage.to);
     io.required("usage", usage.lines, usage_line_fields);
     io.required("oversubscribed", usage.oversubscribed, oversubscribed_fields);
+    io.optional("remarks", usage.remarks);
 });
 
 }  // namespace

@@ -3,7 +3,7 @@
 //  usage {version, from, to, usage: [{project, project_name (where it is known), type: "regular" or
 //         "revocable", servers, reclaimed, hours, resource_hours{class: hours}}],
 //         oversubscribed{class: {published, used, free, wanted (or null), hosts}}, as it is
-//         now}
+//         now; remarks: what was counted otherwise, and why; left out if nothing was}
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,9 @@ namespace reaper {
 // Regular and revocable resource-hours of each project, for billing and chargeback.
 //
 // Pure: which server ran when, holding what, comes from outside (the cloud's servers, the ended
-// ones, the journal); this sums it up. A server counts from its launch to its end, with what it
-// holds now or held last: an earlier flavor of a resized server is no longer known.
+// ones, the journal); this sums it up. A server counts from its launch to its end without the times
+// on the shelf, with what it holds now or held last: an earlier flavor of a resized server is no
+// longer known.
 
 /// One server's time on a host.
 struct ServerRun {
@@ -40,6 +41,7 @@ struct ServerRun {
     bool reclaimed = false;  ///< the reaper ended it
     std::string flavor{};    ///< its name
     std::string host{};      ///< Nova's service host; empty: not known
+    TimePoint created{};     ///< when the server was made; it may have run since then, or not
 };
 
 /// What one project used as one type.
@@ -57,8 +59,8 @@ struct UsageLine {
 
 /// By project, regular before revocable; runs outside of `from` to `to` count nothing. Of several
 /// reports of one run the first is taken, marked as reclaimed if any of them is, until that end if
-/// it is earlier. Runs of a server that overlap are one; a server that was shelved and came back
-/// has one for each time.
+/// it is earlier. Runs of a server that overlap are one (of several, the last); a server that was
+/// shelved and came back has one for each time.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
 /// The same in steps, for a caller that does something else between them: first all runs, then the
@@ -100,6 +102,7 @@ struct UsageReport {
     TimePoint from{}, to{};
     std::vector<UsageLine> lines;
     OversubscribedRooms oversubscribed{};  ///< now
+    std::vector<std::string> remarks{};
 };
 
 nlohmann::json to_json(const UsageReport& usage);

@@ -38,6 +38,7 @@ struct KnownUse {
     OversubscribedRooms oversubscribed;
     ProjectNames project_names;
     report::HostPlaces places;
+    std::vector<std::string> remarks;
 };
 
 Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& settings,
@@ -64,22 +65,26 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
     if (settings.journal.in_file() && !std::filesystem::exists(settings.journal.path)) {
         terminal.warn("no journal at " + settings.journal.path +
                       ": nothing is counted as reclaimed; run it where the daemon runs");
+        use.remarks = run_task(io, split_runs(cloud->ports().compute, {}, since, runs));
         return use;
     }
     auto journal = journal_to_read(settings.journal);
     if (!journal) return journal.error();
     auto killed = run_task(io, reclaimed_runs(**journal, *ended, since, now()));
     if (!killed) return killed.error();
+    use.remarks = run_task(io, split_runs(cloud->ports().compute, *killed, since, runs));
     std::move(killed->begin(), killed->end(), std::back_inserter(runs));
     return use;
 }
 
 ExitCode show(const report::UsageReport& usage, const Terminal& terminal) {
+    for (const auto& remark : usage.remarks) terminal.warn(remark);
     return show_list(terminal, {report::usage_table(usage),
                                 [&usage] { return report::to_json(usage); }, "usage"});
 }
 
 ExitCode show(const report::RiskReport& risk, const Terminal& terminal) {
+    for (const auto& remark : risk.remarks) terminal.warn(remark);
     return show_list(
         terminal, {report::risk_table(risk), [&risk] { return report::to_json(risk); }, "lines"});
 }
@@ -132,6 +137,7 @@ ExitCode carry_out(const GlobalOptions& global, const UsageCommand& command,
     if (!use) return terminal.fail(use.error());
     std::vector<ServerRun>& runs = use->runs;
     usage.oversubscribed = std::move(use->oversubscribed);
+    usage.remarks = std::move(use->remarks);
     std::string project = command.project;
     if (!project.empty()) {
         auto cloud = connect_cloud(io, *settings);
@@ -170,7 +176,9 @@ ExitCode carry_out(const GlobalOptions& global, const RiskCommand& command,
                          {command.flavor, command.zone, command.aggregate},
                          std::move(use->places)};
     for (const ServerRun& run : sum.runs()) risk.add(run);
-    return show(risk.report(), terminal);
+    report::RiskReport counted = risk.report();
+    counted.remarks = std::move(use->remarks);
+    return show(counted, terminal);
 }
 
 // `reaper report`: what switching on would have meant, by a recording, or else by the journal.

@@ -23,10 +23,25 @@ protected:
         record.server.id = ServerId{id};
         record.server.project = ProjectId{project};
         record.server.status = "DELETED";
-        record.server.launched = clock.now() - hours{from};
+        record.server.created = clock.now() - hours{from};
+        record.server.launched = record.server.created;
+        record.server.host = "h1";
         record.flavor = flavor_of(2);
         record.terminated = clock.now() - hours{until};
         cloud.ended.push_back(std::move(record));
+    }
+    void acted(const std::string& id, const std::string& name, int before) {
+        ActionRecord action;
+        action.name = name;
+        action.started = clock.now() - hours{before};
+        auto& history = cloud.histories[ServerId{id}];
+        history.insert(history.begin(), std::move(action));
+    }
+    /// Made 10 hours ago, and launched again an hour ago.
+    void launched_again(const std::string& id) {
+        auto& server = cloud.add_server(id, "h1", "regular", small).record.server;
+        server.created = clock.now() - hours{10};
+        server.launched = clock.now() - hours{1};
     }
     std::string ago(int count) { return iso_time(clock.now() - hours{count}); }
 };
@@ -48,6 +63,51 @@ TEST_F(UsageApi, RunningAndEndedServersAreSummedByProject) {
     EXPECT_DOUBLE_EQ(regular.at("hours"), 6);
     EXPECT_DOUBLE_EQ(regular.at("resource_hours").at("VCPU"), 12);
     EXPECT_EQ(told.at("usage")[1].at("type"), "revocable");
+}
+
+TEST_F(UsageApi, AnotherLaunchEndsNoRun) {
+    cloud.add_host("h1", small * 4);
+    launched_again("rescued");
+    acted("rescued", "create", 10);
+    acted("rescued", "rescue", 2);
+    launched_again("shelved");
+    acted("shelved", "create", 10);
+    acted("shelved", "shelve", 6);
+    acted("shelved", "shelveOffload", 5);
+    acted("shelved", "unshelve", 1);
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=12h");
+    EXPECT_FALSE(told.contains("remarks"));
+    ASSERT_THAT(told.at("usage"), SizeIs(1));
+    EXPECT_EQ(told.at("usage")[0].at("servers"), 3);
+    EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 10 + 5 + 1);
+    cloud.calls.clear();
+    get("/v1/usage?since=30min");
+    EXPECT_EQ(cloud.count("actions shelved"), 0U) << "it began before the time";
+}
+
+TEST_F(UsageApi, AnotherLaunchOfUnknownCauseEndsNoRun) {
+    cloud.add_host("h1", small * 4);
+    launched_again("a");
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=12h");
+    EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 10);
+    EXPECT_THAT(told.at("remarks")[0].get<std::string>(), HasSubstr("counted from their creation"));
+}
+
+TEST_F(UsageApi, AServerThatItsOwnerShelvedEndedThen) {
+    cloud.add_host("h1", small * 4);
+    for (const char* const id : {"a", "b"}) {
+        ended(id, "regular", 10, 1);
+        cloud.ended.back().server.host = SharedText{};
+    }
+    acted("a", "create", 10);
+    acted("a", "shelve", 7);
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=12h");
+    EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 3);
+    EXPECT_THAT(told.at("remarks")[0].get<std::string>(), HasSubstr("were shelved: 1 server ("));
+    EXPECT_THAT(get("/v1/usage?since=5h").at("usage"), IsEmpty()) << "it was on the shelf then";
 }
 
 TEST_F(UsageApi, ProjectsHaveTheirNamesBesideTheirIds) {

@@ -73,6 +73,17 @@ TEST(Usage, AServerThatWasShelvedAndCameBackCountsForEachOfItsTimes) {
     EXPECT_DOUBLE_EQ(lines[0].hours, 2 + 1 + 3);
 }
 
+TEST(Usage, AnEvictionIsOfTheRunThatItEnded) {
+    // Its owner shelved it once; then the reaper did. The journal knows its creation alone.
+    ServerRun killed = run("a", "p", 0, 9, true);
+    killed.reclaimed = true;
+    const auto lines = usage_of({run("a", "p", 0, 4), run("a", "p", 6, 8), killed}, at(0), at(12));
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_DOUBLE_EQ(lines[0].hours, 4);
+    EXPECT_EQ(lines[1].reclaimed, 1);
+    EXPECT_DOUBLE_EQ(lines[1].hours, 2);
+}
+
 TEST(Usage, OneThatGoesOnAfterTheTimeWasNotReclaimedWithinIt) {
     ServerRun killed = run("a", "p", 0, 8, true);
     killed.reclaimed = true;
