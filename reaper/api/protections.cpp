@@ -95,7 +95,10 @@ std::string who_protects(const ApiRequest& request, const std::string& said) {
 /// Why nothing can be changed here; none: it can.
 std::optional<HttpResponse> why_unchangeable(const Backend& backend) {
     if (backend.daemon.status().dry_run)
-        return refuse(409, "a dry run deletes no servers: there is nothing to protect");
+        return refuse(
+            409,
+            "a dry run deletes no servers, and keeps no protections. In this order: reaper "
+            "pause, restart it without dry_run, reaper protect, reaper resume");
     if (backend.daemon.protections() == nullptr || backend.clock == nullptr)
         return refuse(503, "the daemon has not started yet");
     return std::nullopt;

@@ -142,5 +142,13 @@ TEST_F(ProtectionsApi, WhatCanNotBeDoneIsRefusedWithTheReason) {
     EXPECT_THAT(list(), IsEmpty());
 }
 
+TEST_F(ProtectionsApi, ADryRunNamesTheOrder) {
+    dry_run = true;
+    full_host();
+    start_and_read_the_cloud();
+    EXPECT_THAT(why(protect(R"({"server": "host1a"})", 409)),
+                HasSubstr("pause, restart it without dry_run, reaper protect, reaper resume"));
+}
+
 }  // namespace
 }  // namespace reaper::test::protections_api_test
