@@ -31,8 +31,8 @@ struct JournalOptions {
     /// The limit of requests without deletions, of messages and of events (beside those since the
     /// last cleanup), so that a flood does not fill the disk.
     std::int64_t max_rows = 100'000;
-    /// Above this size of the rows, requests without deletions go, the oldest first: what a user
-    /// writes into a request (hints, traits of an image) may be long.
+    /// Above this size of the texts of requests and plans, requests without deletions go, the
+    /// oldest first: what a user writes into a request (hints, traits of an image) may be long.
     std::int64_t max_bytes = std::int64_t{1} << 30;
     /// How long a call that a database server undid is tried again (SQLite: never).
     std::chrono::milliseconds retry_for{10'000};

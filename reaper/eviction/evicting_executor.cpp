@@ -156,7 +156,10 @@ void EvictingExecutor::not_done(Cull& cull, const Victim& victim) {
     cull.sent.erase(victim.server);
     cull.not_out.erase(victim.server);
     cull.ours.erase(victim.server);
-    safeguards_.on_not_done(cull.request.id, victim);
+    if (cull.shelved.contains(victim.server))
+        safeguards_.on_left_shelved(victim);
+    else
+        safeguards_.on_not_done(cull.request.id, victim);
 }
 
 /// The last question before anything is written to the cloud.
@@ -445,7 +448,7 @@ Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string 
 
 /// Its plan leaves it. That takes back what was sent, unless it is off: then it may come back.
 Task<void> EvictingExecutor::record_end(Cull& cull, const Victim& victim, std::string reason) {
-    const Step how = cull.shelved.contains(victim.server) ? Step::failed : Step::skipped;
+    const Step how = cull.shelved.contains(victim.server) ? Step::left_shelved : Step::skipped;
     co_await record(cull, victim, how, std::move(reason));
 }
 
@@ -719,12 +722,8 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         co_return;
     }
     if (seen && cull.ours.contains(victim.server)) {
-        const auto restored = co_await restored_since_a_reaper_deleted_it(cloud_, victim.server);
-        if (restored && *restored) {  // which is no sign that deletions fail
-            not_done(cull, victim);
-            co_await skip(cull, victim, "its owner restored it");
-            co_return;
-        }
+        const bool restored = co_await leave_restored(cull, victim);
+        if (restored) co_return;
         safeguards_.on_deletion(cull.request.id, victim.server, false);
     }
     cull.state(victim) = Cull::State::stuck;
@@ -783,10 +782,20 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
             co_await send_delete(cull, victim, *look);
     } else if (verdict.kind == Kind::fit && cull.accepted.contains(victim.server)) {
         // Nova marks it as being deleted before it answers. So its owner restored it, or its host
-        // could not delete it; one whose resize is confirmed on the way is only slow.
-        if (cull.tries[victim.server] < tries_at_most)
+        // could not delete it; one whose resize is confirmed on the way is only slow. What a
+        // previous process sent is only waited for.
+        if (cull.sent.contains(victim.server) && cull.tries[victim.server] < tries_at_most)
             co_await send_again(cull, victim, Departure::deleted);
     }
+}
+
+/// Has its owner restored it since? Then it stays, which is no sign that deletions fail.
+Task<bool> EvictingExecutor::leave_restored(Cull& cull, const Victim& victim) {
+    const auto restored = co_await restored_since_a_reaper_deleted_it(cloud_, victim.server);
+    if (!restored || !*restored) co_return false;
+    not_done(cull, victim);
+    co_await skip(cull, victim, "its owner restored it");
+    co_return true;
 }
 
 /// It is shelved, and Nova leaves it on its host; or it is what it was: Nova could not shelve it,
@@ -814,7 +823,10 @@ Task<void> EvictingExecutor::send_again(Cull& cull, const Victim& victim, Depart
     co_await ask_whether_needed(cull);
     cull.undeleted.erase(victim.server);
     if (cull.stopped) {
-        co_await leave_unshelved(cull, victim);
+        if (how == Departure::deleted)
+            co_await leave_restored(cull, victim);
+        else
+            co_await leave_unshelved(cull, victim);
         co_return;
     }
     auto look = co_await cull.look.fresh_at(victim);

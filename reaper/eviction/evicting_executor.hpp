@@ -73,6 +73,7 @@ private:
     Task<void> recheck_victim(Cull& cull, const Victim& victim, Consumer held, Duration began);
     Task<void> go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> send_again(Cull& cull, const Victim& victim, Departure how);
+    Task<bool> leave_restored(Cull& cull, const Victim& victim);
     Task<void> leave_unshelved(Cull& cull, const Victim& victim);
     Task<void> shelving_refused(Cull& cull, const Victim& victim, Error error);
     Task<bool> delete_instead(Cull& cull, const Victim& victim, std::string why);

@@ -41,7 +41,7 @@ constexpr std::array<std::pair<InventoryHoldEndKind, std::string_view>, 4> hold_
     {InventoryHoldEndKind::not_set, "not-set"},
 }};
 
-constexpr std::array<std::pair<Step, std::string_view>, 13> steps{{
+constexpr std::array<std::pair<Step, std::string_view>, 14> steps{{
     {Step::skipped, "skipped"},
     {Step::notice_sent, "notice-sent"},
     {Step::notified, "notified"},
@@ -54,6 +54,7 @@ constexpr std::array<std::pair<Step, std::string_view>, 13> steps{{
     {Step::gone, "gone"},
     {Step::vanished, "vanished"},
     {Step::failed, "failed"},
+    {Step::left_shelved, "left-shelved"},
     {Step::unseen, "unseen"},
 }};
 

@@ -80,11 +80,12 @@ enum class Step {
     delete_sent,  ///< written before the call goes out
     delete_accepted,
     force_delete_sent,
-    shelve_sent,  ///< in the place of `delete_sent`: it is shelved, and may come back
-    gone,         ///< Placement no longer shows anything held by it
-    vanished,     ///< it was gone before we deleted it; its room is credited
-    failed,       ///< it still holds room after the deadline; detail says why
-    unseen,       ///< the deadline passed, and it is unknown whether it holds room
+    shelve_sent,   ///< in the place of `delete_sent`: it is shelved, and may come back
+    gone,          ///< Placement no longer shows anything held by it
+    vanished,      ///< it was gone before we deleted it; its room is credited
+    failed,        ///< it still holds room after the deadline; detail says why
+    left_shelved,  ///< it is off and on its host still, as its plan ended; it may come back
+    unseen,        ///< the deadline passed, and it is unknown whether it holds room
 };
 /// A call that makes it go was sent for the first time: to delete it or to shelve it.
 constexpr bool begins_eviction(Step step) {

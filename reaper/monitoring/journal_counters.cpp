@@ -39,10 +39,10 @@ constexpr FreedRoomResultKind freed_room_results[] = {FreedRoomResultKind::taken
                                                       FreedRoomResultKind::taken_by_revocable,
                                                       FreedRoomResultKind::wasted};
 constexpr Step all_steps[] = {
-    Step::skipped,    Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
-    Step::gone,       Step::vanished,    Step::failed,          Step::unseen,
-    Step::notified,   Step::withdrawn,   Step::notice_sent,     Step::stop_sent,
-    Step::shelve_sent};
+    Step::skipped,     Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
+    Step::gone,        Step::vanished,    Step::failed,          Step::unseen,
+    Step::notified,    Step::withdrawn,   Step::notice_sent,     Step::stop_sent,
+    Step::shelve_sent, Step::left_shelved};
 constexpr std::string_view decision_kinds[] = {"plan", "nothing-to-do", "not-enough", "refused"};
 
 prometheus::Family<prometheus::Counter>& new_counters(prometheus::Registry& registry,

@@ -37,6 +37,7 @@ std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
     std::map<ServerId, Went> went;
     for (const StepEntry& step : record.steps) switch (step.step) {
             case Step::skipped:
+            case Step::left_shelved:
             case Step::failed: went.erase(step.server); break;
             case Step::delete_sent:
             case Step::shelve_sent:

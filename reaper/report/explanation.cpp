@@ -40,6 +40,7 @@ Fate fate_by(Step last, bool ended) {
         case Step::gone: return Fate::deleted;
         case Step::vanished: return Fate::vanished;
         case Step::failed: return Fate::still_there;
+        case Step::left_shelved: return Fate::shelved;
         default: return Fate::unknown;
     }
 }

@@ -273,10 +273,8 @@ Task<std::optional<Refused>> FreshDecision::refuse_project(
     constexpr Duration tags_hold{2'000};
     std::optional<Refused> none;
     const CloudCache& cache = refresher_.cache();
-    const auto carries_tag = [&] {
-        return refresher_.built() && is_revocable(project, policy->taggers, cache.tag_data());
-    };
-    if (!carries_tag()) co_return none;
+    if (!refresher_.built() || !is_revocable(project, policy->taggers, cache.tag_data()))
+        co_return none;
     if (reservations_ != nullptr) {
         co_await reservations_->until_known();
         const auto unknown = reservations_->why_not_known();
@@ -284,12 +282,12 @@ Task<std::optional<Refused>> FreshDecision::refuse_project(
         if (!off && (unknown || reservations_->lends())) co_return none;
     }
     auto by = policy;
-    const auto read = co_await refresher_.ensure_tag_data(std::move(by), tags_hold);
-    if (!read || !carries_tag()) co_return none;
+    const auto tags = co_await refresher_.recent_tag_data(std::move(by), tags_hold);
+    if (!tags || !is_revocable(project, policy->taggers, **tags)) co_return none;
     Request any;
     any.project = std::move(project);
     add_names(cache.project_names(), any);
-    const auto why = why_revocable(any, policy->taggers, cache.tag_data());
+    const auto why = why_revocable(any, policy->taggers, **tags);
     if (!why) co_return none;
     co_return refused_as_revocable(*why);
 }

@@ -630,7 +630,8 @@ ResultTask<Decision> RequestRunner::decide_now() {
     auto first = co_await services_.planning.take(is_answered());
     turn.emplace(std::move(first));
     // Others go on while Nova is asked. The client of a search is known to wait.
-    if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0 && !is_answered() &&
+    const bool asks = !is_answered() && !request_.requesters.empty();
+    if (asks && services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0 &&
         !out_of_time()) {
         turn.reset();
         auto why = co_await all_have_left();

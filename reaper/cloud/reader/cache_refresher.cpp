@@ -140,23 +140,28 @@ void CacheRefresher::see_cells(std::string why, const CompiledPolicy& policy) {
 // ---- parts ----
 
 ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy) {
-    const Duration began = ports_.clock.steady();
     TaggerInputs tagger_inputs = policy->tagger_inputs();
     auto tag_data = co_await read_tag_data(ports_, std::move(tagger_inputs));
     if (!tag_data) co_return tag_data.error();
     cache_.retag(taggers_of(policy), std::move(*tag_data));
     cache_.protect(policy->protection);
-    tags_by_ = std::move(policy);
-    tags_read_at_ = began;
     co_return Result<void>{};
 }
 
-ResultTask<void> CacheRefresher::ensure_tag_data(std::shared_ptr<const CompiledPolicy> policy,
-                                                 Duration age) {
+ResultTask<std::shared_ptr<const TagData>> CacheRefresher::recent_tag_data(
+    std::shared_ptr<const CompiledPolicy> policy, Duration age) {
+    const Duration asked = ports_.clock.steady();
     const auto turn = co_await tagging_.acquire();
-    if (tags_by_ == policy && ports_.clock.steady() - tags_read_at_ <= age)
-        co_return Result<void>{};
-    co_return co_await refresh_tag_data(std::move(policy));
+    if (tags_by_ == policy && tags_read_at_ >= asked - age) co_return tags_;
+    TaggerInputs tagger_inputs = policy->tagger_inputs();
+    tags_by_ = std::move(policy);
+    tags_read_at_ = ports_.clock.steady();
+    auto tag_data = co_await read_tag_data(ports_, std::move(tagger_inputs));
+    if (tag_data)
+        tags_ = std::make_shared<const TagData>(std::move(*tag_data));
+    else
+        tags_ = tag_data.error();
+    co_return tags_;
 }
 
 Task<void> CacheRefresher::read_project_names() {

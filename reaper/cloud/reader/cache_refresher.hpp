@@ -74,8 +74,10 @@ public:
     /// Another bulk reading, unless one was tried just now.
     ResultTask<void> rebuild_unless_recent();
     ResultTask<void> refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy);
-    /// The same, unless it was read no longer than `age` ago; all who wait share one reading.
-    ResultTask<void> ensure_tag_data(std::shared_ptr<const CompiledPolicy> policy, Duration age);
+    /// Besides the cache: by a reading that began no longer than `age` before the call, or since.
+    /// All that wait share it, also if it failed.
+    ResultTask<std::shared_ptr<const TagData>> recent_tag_data(
+        std::shared_ptr<const CompiledPolicy> policy, Duration age);
     /// Aggregates, and the compute services, which contain the zone.
     ResultTask<void> refresh_aggregates();
     /// Without a flow of events, servers are asked for with the room.
@@ -156,8 +158,9 @@ private:
     std::function<void()> on_change_;
     AsyncSemaphore building_;  ///< one bulk reading at a time
     AsyncSemaphore tagging_;   ///< one reading of tag data of those that share it
-    std::shared_ptr<const CompiledPolicy> tags_by_;  ///< who asked last for the tag data
-    Duration tags_read_at_{};                        ///< steady: before that was asked
+    Result<std::shared_ptr<const TagData>> tags_{nullptr};  ///< of the last of these
+    std::shared_ptr<const CompiledPolicy> tags_by_;         ///< by which it was asked for
+    Duration tags_read_at_{};                               ///< steady: before that
 
     CloudCache cache_;
     UnfinishedDeletions unfinished_;

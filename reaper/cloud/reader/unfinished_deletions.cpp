@@ -76,8 +76,7 @@ ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool from_scratc
         now.insert(record.server.id);
         listed_.insert_or_assign(record.server.id, std::move(record));
     }
-    auto checked = co_await look_at_ours(std::move(now));
-    if (!checked) co_return checked.error();
+    co_await look_at_ours(std::move(now));
     listed_at_ = begun;
     if (clock_steps != clock_steps_) listed_at_.reset();
     std::vector<ServerRecord> all;
@@ -86,25 +85,23 @@ ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool from_scratc
 }
 
 /// One that was restored is on no list of changes.
-ResultTask<void> UnfinishedDeletions::look_at_ours(std::set<ServerId> but) {
+Task<void> UnfinishedDeletions::look_at_ours(std::set<ServerId> but) {
     std::vector<ServerId> ours;
     for (const auto& [id, record] : listed_)
         if (known_as_ours(id) && !but.contains(id)) ours.push_back(id);
-    std::optional<Error> error;
-    for (std::size_t from = 0; from < ours.size() && !error; from += asked_at_a_time) {
-        std::vector<Task<void>> looks;
-        const std::size_t to = std::min(ours.size(), from + asked_at_a_time);
-        for (std::size_t i = from; i < to; ++i) looks.push_back(look_at(ours[i], error));
-        co_await run_all(std::move(looks));
-    }
-    if (error) co_return *error;
-    co_return Result<void>{};
+    std::vector<Task<void>> looks;
+    for (const ServerId& each : ours) looks.push_back(look_at(each));
+    co_await run_all(std::move(looks), asked_at_a_time);
 }
 
-Task<void> UnfinishedDeletions::look_at(ServerId server, std::optional<Error>& error) {
+/// What can't be read, as in a cell that is down, stays as it was known: no server is forced
+/// before it is looked at once more.
+Task<void> UnfinishedDeletions::look_at(ServerId server) {
     auto record = co_await ports_.compute.server(server);
     if (!record) {
-        if (!error) error = record.error();
+        spdlog::debug("{}", record.error().what);
+    } else if (*record && (*record)->server.status == "UNKNOWN") {
+        co_return;
     } else if (*record && (*record)->server.soft_deleted()) {
         listed_.insert_or_assign(server, std::move(**record));
     } else {

@@ -55,8 +55,8 @@ public:
 
 private:
     void warn(const Error& refusal);
-    ResultTask<void> look_at_ours(std::set<ServerId> but);
-    Task<void> look_at(ServerId server, std::optional<Error>& error);
+    Task<void> look_at_ours(std::set<ServerId> but);
+    Task<void> look_at(ServerId server);
     Task<void> ask(ServerId server, const std::string& user, std::optional<Error>& error);
 
     CloudPorts ports_;

@@ -105,6 +105,10 @@ void SafeguardController::on_not_done(const RequestId& request, const Victim& vi
     safeguards_.deletions().dropped(victim.server);
 }
 
+void SafeguardController::on_left_shelved(const Victim& victim) {
+    safeguards_.deletions().dropped(victim.server);
+}
+
 void SafeguardController::on_sent(const Request& request, const Victim& victim,
                                   const HostId& host) {
     safeguards_.deletions().sent(host, victim.server, dependencies_.clock.now());

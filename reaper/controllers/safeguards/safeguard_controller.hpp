@@ -61,9 +61,11 @@ public:
     /// Servers are to be deleted for the request; or none were after all.
     void on_cull(const Request& request) { safeguards_.note_cull(request); }
     void on_no_cull(const RequestId& request) { safeguards_.note_no_cull(request); }
-    /// A deletion is sent; it did not happen after all; and how it ended.
+    /// A deletion is sent; it did not happen after all; and how it ended. One that is left shelved
+    /// on its host counts as a victim.
     void on_sent(const Request& request, const Victim& victim, const HostId& host);
     void on_not_done(const RequestId& request, const Victim& victim);
+    void on_left_shelved(const Victim& victim);
     void on_deletion(const RequestId& request, const ServerId& server, bool succeeded);
     void on_freed_room(const Request& request, const FreedRoomResult& freed_room);
     void on_handed_over(const RequestId& from, const RequestId& to) {

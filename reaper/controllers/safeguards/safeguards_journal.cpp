@@ -130,7 +130,7 @@ void note_deletions(const RequestRecord& record, HangingDeletions& deletions) {
         const auto host = hosts.find(step.server);
         if (step.step == Step::gone)
             deletions.ended(step.server, step.at);
-        else if (step.step == Step::skipped)
+        else if (step.step == Step::skipped || step.step == Step::left_shelved)
             deletions.dropped(step.server);
         else if (begins_eviction(step.step) && host != hosts.end())
             deletions.sent(host->second, step.server, step.at);

@@ -351,6 +351,30 @@ TEST(UnfinishedDeletionsMemory, OneOfOursThatIsNoChangeOfLateIsAskedFor) {
     EXPECT_TRUE(deletions.known_as_ours(ServerId{"kept"}));
 }
 
+TEST(UnfinishedDeletionsMemory, OneThatCanNotBeReadStaysKnown) {
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    cloud.add_host("h1", small * 2);
+    boost::asio::io_context io{1};
+    UnfinishedDeletions deletions{cloud.ports()};
+    std::vector<ServerId> ids;
+    for (const char* const id : {"fails", "down"}) {
+        cloud.add_server(id, "h1", "spot", small);
+        cloud.soft_delete_by(id, cloud.own_user_id);
+        ids.emplace_back(id);
+    }
+    ASSERT_TRUE(run_task(io, deletions.list(false)));
+    ASSERT_TRUE(run_task(io, deletions.learn(ids)));
+    clock.advance(std::chrono::hours{1});
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "server fails") return std::nullopt;
+        return Error{Errc::server_error, "503"};
+    };
+    cloud.server_at("down").record.server.status = "UNKNOWN";
+    EXPECT_EQ(run_task(io, deletions.list(false)).value().size(), 2U);
+    for (const ServerId& id : ids) EXPECT_TRUE(deletions.known_as_ours(id));
+}
+
 // ---- whose deletion it was ----
 
 ActionRecord action(const std::string& name, const std::string& user, bool failed = false) {

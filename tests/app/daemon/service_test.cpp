@@ -251,6 +251,7 @@ TEST_F(ServiceTest, Rule7NovaIsNotAskedAboutARevocableRequester) {
     full_host();
     requester("requester-1", "spot");
     start();
+    pass(std::chrono::seconds{5});
     const auto asked = cloud.count("server ");
     NovaFailure one = failure();
     one.project = "spot";
@@ -265,6 +266,7 @@ TEST_F(ServiceTest, Rule7AMessageThatNamesARevocableProjectKeepsNoOtherOneFromIt
     full_host();
     requester();
     start();
+    pass(std::chrono::seconds{5});
     NovaFailure forged = failure();
     forged.project = "spot";
     messages->deliver(body_of(forged));
@@ -425,6 +427,45 @@ TEST_F(ServiceTest, AVictimThatIsBackLivesOnIfItsRoomIsNoLongerNeeded) {
     outcome_of("req-1");
     EXPECT_EQ(cloud.count("FORCE"), 0U);
     EXPECT_EQ(cloud.living("host1").size(), 4U);
+}
+
+// As while Nova confirms its resize on the way.
+TEST_F(ServiceTest, AVictimThatLooksAsIfItWereBackIsWaitedFor) {
+    full_host();
+    requester();
+    std::string victim;
+    cloud.on_call = at_a_look(cloud, [&](Server& seen) {
+        if (seen.task_state != "deleting") return false;
+        seen.task_state = "";
+        victim = seen.id.str();
+        cloud.remove(uuid_of("requester-1"));
+        return true;
+    });
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    ASSERT_FALSE(victim.empty());
+    EXPECT_FALSE(journal.has_step(victim, Step::skipped));
+    EXPECT_TRUE(journal.has_step(victim, Step::gone));
+    EXPECT_EQ(cloud.count("DELETE") + cloud.count("FORCE"), 1U);
+}
+
+TEST_F(ServiceTest, WhatAPreviousProcessDeletedIsNotDeletedOnceMore) {
+    full_host();
+    requester();
+    cloud.ignore_deletes = true;
+    start();
+    messages->deliver(body_of(failure()));
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    run_until([&] {
+        const auto& steps = record("req-1").steps;
+        return !steps.empty() && steps.back().step == Step::delete_accepted;
+    });
+    crash();
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    EXPECT_EQ(cloud.count("DELETE") + cloud.count("FORCE"), 1U);
 }
 
 TEST_F(ServiceTest, ADeletionThatNeverHappensEndsAtTheDeadline) {

@@ -327,7 +327,7 @@ TEST_F(ReturnTest, OneWhoseShelvingACrashCutShortComesBack) {
     messages->deliver(body_of(failure()));
     pass(minutes{10});
     EXPECT_THAT(returned(), ElementsAre(shelved()));
-    EXPECT_TRUE(journal.has_step(shelved(), Step::failed));
+    EXPECT_TRUE(journal.has_step(shelved(), Step::left_shelved));
     EXPECT_FALSE(journal.has_step(shelved(), Step::skipped));
 }
 

@@ -378,6 +378,14 @@ protected:
         cloud.add_server("stranger", "host2", "stranger", cpus(16));
         step();
     }
+    /// Each project has a request of its own.
+    bool lend(const std::string& project, Amount vcpus) {
+        Request wanted = request_of(project, vcpus);
+        wanted.id = RequestId{"req-" + project};
+        wanted.borrows = true;
+        rooms.admits(wanted);
+        return !run_task(io, controller->lend_to(wanted, search())).by.empty();
+    }
     void is_refused(const std::string& project) {
         EXPECT_FALSE(lend(project, 4));
         EXPECT_EQ(give({unreserving("web", 14)}), std::nullopt) << why;

@@ -56,10 +56,10 @@ TEST_P(JournalTest, AStorySurvivesReopeningWhole) {
         const PlanEntry entry{++round, noon(round), decision};
         ASSERT_TRUE(wait(journal_->add_plan(id, entry)));
     }
-    const std::vector<Step> steps{
-        Step::skipped,  Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
-        Step::gone,     Step::vanished,    Step::failed,          Step::notice_sent,
-        Step::notified, Step::stop_sent,   Step::withdrawn};
+    const std::vector<Step> steps{Step::skipped,           Step::delete_sent, Step::delete_accepted,
+                                  Step::force_delete_sent, Step::gone,        Step::left_shelved,
+                                  Step::vanished,          Step::failed,      Step::notice_sent,
+                                  Step::notified,          Step::stop_sent,   Step::withdrawn};
     for (const Step step : steps)
         ASSERT_TRUE(wait(
             journal_->add_step(id, StepEntry{ServerId{"victim-1"}, step, "detail", noon(10)})));

@@ -54,7 +54,7 @@ void Checker::on_write(const std::string& what) {
         // A deletion of its own: what the one before lacked is not counted with it.
         if (unauthorized_ && unauthorized_->text() == object) unauthorized_.reset();
     } else if (verb == "skipped" || verb == "failed" || verb == "unseen" || verb == "gone" ||
-               verb == "vanished") {
+               verb == "left-shelved" || verb == "vanished") {
         count_failure(verb, object);
         end_evictions(object, "");
     } else if (verb == "freed-room") {

@@ -110,7 +110,8 @@ bool Checker::lost_a_victim(const Promise& promise) const {
     if (record == records.end()) return false;
     std::set<ServerId> lost;
     for (const StepEntry& step : record->second.steps)
-        if (step.step == Step::skipped || step.step == Step::failed || step.step == Step::unseen)
+        if (step.step == Step::skipped || step.step == Step::failed || step.step == Step::unseen ||
+            step.step == Step::left_shelved)
             lost.insert(step.server);
     return std::any_of(evictions_.begin(), evictions_.end(), [&](const Eviction& eviction) {
         return eviction.request == promise.request && eviction.host == promise.host &&
