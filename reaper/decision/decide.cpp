@@ -415,6 +415,11 @@ void mark_fallback(Decision& decision, const Resources& slot) {
     }
 }
 
+/// What PCPU and VCPU cost are not figures of one kind: the number of victims decides.
+void forget_cost(Decision& decision) {
+    if (auto* const plan = std::get_if<Plan>(&decision)) plan->cost = {};
+}
+
 /// Nova asks for both, and takes a host of either: the better plan.
 Decision plan_either(const Request& request, const SchedulerRules& rules,
                      const std::function<Decision(const Request&)>& plan) {
@@ -422,6 +427,8 @@ Decision plan_either(const Request& request, const SchedulerRules& rules,
     if (!request.fallback || !rules.pcpu_fallback || std::holds_alternative<NothingToDo>(first))
         return first;
     Decision second = plan(by_fallback(request));
+    forget_cost(first);
+    forget_cost(second);
     if (!better(second, first)) return first;
     mark_fallback(second, request.fallback->resources);
     return second;

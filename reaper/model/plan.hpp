@@ -133,7 +133,7 @@ struct RejectionCount {
 };
 
 /// What the strategy counts a plan as, level by level; empty if it has no figures. Only for
-/// comparisons while it is made: no plan is another one for it, and no record has it.
+/// comparisons of plans for one slot shape, while they are made: no record has it.
 struct PlanCost {
     std::vector<Amount> levels;
     friend bool operator==(const PlanCost&, const PlanCost&) { return true; }

@@ -105,6 +105,18 @@ TEST(PcpuFallback, PcpuGoesFirstWhereItCostsNoMore) {
     EXPECT_EQ(nothing->hosts[0].host_name, "b");
 }
 
+TEST(PcpuFallback, FewerServersGoWhateverTheyLeaveUnused) {
+    const Resources large{{"VCPU", 2}, {"MEMORY_MB", 512}, {"DISK_GB", 25}};
+    const Resources one_cpu{{"PCPU", 1}, {"MEMORY_MB", 256}, {"DISK_GB", 5}};
+    const auto decision =
+        decided(dedicated(),
+                {full("a", {{"PCPU", 4}, {"MEMORY_MB", 1024}, {"DISK_GB", 20}}, one_cpu),
+                 full("b", shared_host, large)},
+                true);
+    ASSERT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
+    EXPECT_EQ(std::get<Plan>(decision).victims().size(), 2U) << "four on a leave no disk unused";
+}
+
 TEST(PcpuFallback, ARequestForATraitOfNoHostLeadsToNoDeletion) {
     const auto decision =
         decided(asked_for({{"hw:tpm_version", "2.0"}}, {}), {full("a", shared_host, small)}, true);
