@@ -575,7 +575,10 @@ std::vector<std::pair<std::size_t, Cost>> GoalStrategy::cheapest_hosts(const Pro
                                                                        Amount slots,
                                                                        std::size_t count) const {
     const Objective objective = objective_for(goal_, problem);
-    Searches searches{problem, objective, max_steps_};
+    // What the tables know would decide the order of those behind the first.
+    Problem unknown = problem;
+    unknown.tables = nullptr;
+    Searches searches{unknown, objective, max_steps_};
     Offers offers{searches, slots, true, true};
     while (!searches.stopped()) {
         const auto first = offers.first(1);

@@ -255,6 +255,43 @@ TEST(ConstraintChecker, AffinityWithinLimitsGoesOnUntilAHostIsFound) {
     }
 }
 
+TEST(ConstraintChecker, AffinityTakesTheSameHostWhateverIsKnownOfTheHosts) {
+    const auto held = [](const char* project, const char* id, const Resources& resources) {
+        Server made = of(project, id, 1);
+        made.allocations = {{ProviderId{}, resources}};
+        return made;
+    };
+    Request wanted = two_together();
+    wanted.resources = {{"VCPU", 1}, {"MEMORY_MB", 1}};
+    // The cheapest exceeds the limit. Two have to go on each of the others: on the last, that is
+    // known only when it has been searched.
+    const Snapshot cloud{
+        at(0),
+        {full("a", {held("cheap", "a1", wanted.resources), held("cheap", "a2", wanted.resources)}),
+         full("b", {held("gold", "b1", wanted.resources), held("dear", "b2", wanted.resources)}),
+         full("z", {held("gold", "z1", {{"VCPU", 2}}), held("dear", "z2", {{"MEMORY_MB", 2}})})},
+        {}};
+    const auto strategy = make_strategy(
+        "cost", {{"objective", std::vector<std::string>{"priority"}},
+                 {"priorities", std::vector<std::string>{"cheap=1", "gold=9", "dear=9"}}});
+    Request on_last = wanted;
+    on_last.placement.group = {};
+    on_last.placement.only_hosts = {"z"};
+    Budgets budgets;
+    budgets.each_project = Budget{1, "limit-window", "some"};
+    PlanOptions options;
+    options.budgets = &budgets;
+    std::vector<std::vector<std::string>> chosen;
+    for (const bool known : {false, true}) {
+        const CloudIndex index{cloud};
+        if (known) make_plan(on_last, index, Ledger{}, *strategy, "cost", options);
+        chosen.push_back(
+            victim_ids(make_plan(wanted, index, Ledger{}, *strategy, "cost", options)));
+        EXPECT_EQ(chosen.back().size(), 2U);
+    }
+    EXPECT_EQ(chosen[0], chosen[1]);
+}
+
 TEST(ConstraintChecker, AForcedHostIsTheOnlyOne) {
     Request wanted = request(half);
     wanted.placement.only_hosts = {"b"};
