@@ -47,8 +47,6 @@ const ResourceClass place_apart{"place apart from the servers it names"};
 
 /// More slots than any request has: one server to be apart from takes them all.
 constexpr Amount all_places = 1'000'000'000;
-/// Servers of which each may be the one that stays, at most.
-constexpr std::size_t max_beside = 256;
 
 bool any_revocable_of(const std::set<ServerId>& servers, const CloudIndex& cloud) {
     if (servers.empty()) return false;

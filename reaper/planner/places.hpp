@@ -54,6 +54,8 @@ struct BesideOne {
     Request request;
     std::map<ServerId, std::string> stay;  ///< with the reason
 };
+/// At most so many: each costs as much as a plan.
+constexpr std::size_t max_beside = 32;
 std::vector<BesideOne> beside_one_each(const Request& request, const CloudIndex& cloud);
 
 }  // namespace reaper

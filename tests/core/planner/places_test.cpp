@@ -1,5 +1,7 @@
 // Servers that take a request's places on a host (anti-affinity, hints) may be victims: what is
 // planned holds once they are gone.
+#include "reaper/planner/places.hpp"
+
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,6 +112,21 @@ TEST(Places, AreNoRoomOfTheCloudThatAProjectHoldsAShareOf) {
     const Request wanted = apart({ServerId{"small"}, ServerId{"large"}});
     const Parameters fair{{"objective", std::vector<std::string>{"fair_share", "lost_work"}}};
     EXPECT_THAT(victim_ids(plan(wanted, cloud, {}, {}, "cost", fair)), ElementsAre("large"));
+}
+
+TEST(Places, OfHundredsToBeBesideNotEachIsTried) {
+    Request wanted = request(one_cpu, 300);
+    std::vector<Server> servers;
+    for (int i = 0; i < 300; ++i) {
+        servers.push_back(revocable("v" + std::to_string(i), HostId{"a"}, one_cpu));
+        wanted.placement.with.insert(servers.back().id);
+    }
+    const Snapshot cloud{at(0), {with("a", 300, servers)}, {}};
+    EXPECT_LE(beside_one_each(wanted, CloudIndex{cloud}).size(), 32U);
+    const auto decision = plan(wanted, cloud);
+    ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
+    wanted.slots = 1;
+    EXPECT_EQ(victim_ids(plan(wanted, cloud)).size(), 1U);
 }
 
 TEST(Places, ItIsNotSaidThatAllRevocableServersAreTooFewWhereSomeMayNotGo) {
