@@ -429,7 +429,10 @@ Decision plan_either(const Request& request, const SchedulerRules& rules,
     Decision second = plan(by_fallback(request));
     forget_cost(first);
     forget_cost(second);
-    if (!better(second, first)) return first;
+    if (!better(second, first)) {
+        add_cut(first, second);
+        return first;
+    }
     mark_fallback(second, request.fallback->resources);
     return second;
 }

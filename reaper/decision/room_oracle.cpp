@@ -35,7 +35,8 @@ std::vector<HostSlots> room_of_either(const Request& request, const CloudIndex& 
     return at_once(second) > at_once(first) ? second : first;
 }
 
-/// No more could ever fit, by a count of each host that tries no choice of victims.
+/// No more could ever fit, by a count of each host that tries no choice of victims: as far as its
+/// searches come.
 int at_most(const Request& request, const CloudIndex& hosts, const Ledger& ledger,
             const SchedulerRules& rules) {
     PlanOptions options;
@@ -98,8 +99,8 @@ RoomVerdict verdict_of(const Decision& decision, int fits_now, int slots) {
     if (const auto* const plan = std::get_if<Plan>(&decision))
         return plan->victims().empty() ? RoomVerdict::on_its_way : RoomVerdict::after_victims;
     const auto* const not_enough = std::get_if<NotEnough>(&decision);
-    return not_enough != nullptr && !not_enough->safeguard.empty() ? RoomVerdict::held_back
-                                                                   : RoomVerdict::never;
+    const bool held = not_enough != nullptr && (not_enough->cut || !not_enough->safeguard.empty());
+    return held ? RoomVerdict::held_back : RoomVerdict::never;
 }
 
 bool offered(const ResourceClass& resource_class, const CloudIndex& hosts) {

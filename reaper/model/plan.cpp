@@ -106,6 +106,12 @@ bool better(const Decision& one, const Decision& other) {
     return plan->victims().size() < than->victims().size();
 }
 
+void add_cut(Decision& one, const Decision& other) {
+    auto* const none = std::get_if<NotEnough>(&one);
+    const auto* const too = std::get_if<NotEnough>(&other);
+    if (none != nullptr && too != nullptr) none->cut = none->cut || too->cut;
+}
+
 std::string summary(const Decision& decision) {
     return std::visit(Summarize{}, decision);
 }

@@ -185,6 +185,8 @@ struct NotEnough {
     std::string safeguard{};
     /// nova-scheduler waited for the answer: servers were left out that take longer to go.
     bool for_search = false;
+    /// A search for slots was cut short: there may be more than were found. No record has it.
+    bool cut = false;
     friend bool operator==(const NotEnough&, const NotEnough&) = default;
 };
 
@@ -195,6 +197,8 @@ std::vector<HostPlan> host_plans(const Decision& decision);
 /// Of two decisions on one request by one strategy: room that is there is better than a plan, and a
 /// plan than none; of two plans the one that costs less, then the one with fewer victims.
 bool better(const Decision& one, const Decision& other);
+/// Where both are for want of slots: if the search for the other was cut short, so was the one.
+void add_cut(Decision& one, const Decision& other);
 /// One line for people and logs.
 std::string summary(const Decision& decision);
 

@@ -24,7 +24,7 @@ enum class RoomVerdict {
     fits_now,        ///< Nova finds hosts for all of them
     on_its_way,      ///< when servers are gone that are being deleted already
     after_victims,   ///< when revocable servers are deleted
-    held_back,       ///< the same, but a safeguard prevents their deletion now
+    held_back,       ///< maybe then, but a safeguard, or a search cut short, prevents a plan now
     free_room_only,  ///< a revocable server: it gets free room, and no server is deleted for it
     never,           ///< not even without all revocable servers that may go
 };

@@ -129,8 +129,9 @@ Refusal refused_by_inventory(const Host& host, const Shape& shape) {
     return refused_by_parts(host, shape);
 }
 
-Refusal refused_when_empty(const HostRoom& room, const Shape& shape, PackingWork& work) {
+Refusal refused_when_empty(const HostRoom& room, const Shape& shape) {
     if (room.packing != nullptr) {
+        PackingWork work;
         const ByPool full = room.capacities();
         const auto misfits = room.packing->misfits(full, 1, &work);
         if (!misfits.empty() && !work.cut)
@@ -231,8 +232,7 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     HostOption option;
     option.host = &host;
     option.room = room_on(host, input.shape, input.ledger, input.request.id);
-    PackingWork of_host;
-    if (auto no = refused_when_empty(option.room, input.shape, of_host))
+    if (auto no = refused_when_empty(option.room, input.shape))
         return reject(no->first, no->second);
 
     Sorted sorted = sort_servers(host, option.room, input);
@@ -241,18 +241,21 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     const ByPool emptied = room_without(option, all);
     if (input.checker != nullptr) option.max_slots = input.checker->max_slots(host);
-    const auto slots_in = [&](const ByPool& room) {
-        return std::min(option.max_slots,
-                        option.room.slots(input.shape, room,
-                                          std::min(option.max_slots, input.wanted), &of_host));
+    const Amount most = std::min(option.max_slots, input.wanted);
+    const auto slots_in = [&](const ByPool& room, PackingWork& work) {
+        return std::min(option.max_slots, option.room.slots(input.shape, room, most, &work));
     };
-    option.slots_ready = slots_in(option.room.room_now());
-    option.slots_possible = slots_in(emptied);
-    if (input.work != nullptr) *input.work += of_host;
+    PackingWork for_ready, for_possible;
+    option.slots_ready = slots_in(option.room.room_now(), for_ready);
+    option.slots_possible = std::max(option.slots_ready, slots_in(emptied, for_possible));
+    // Where as many were found as may count, a search that was cut short missed none.
+    const bool cut = (for_possible.cut && option.slots_possible < most) ||
+                     (for_ready.cut && option.slots_ready < std::min(most, option.slots_possible));
+    if (input.cut != nullptr) *input.cut = *input.cut || cut;
     if (option.slots_possible == 0) {
         sorted.candidates = std::move(option.candidates);
         return reject(RejectionCode::not_enough_revocable,
-                      why_not_enough(option.room, emptied, input.shape, sorted, of_host.cut));
+                      why_not_enough(option.room, emptied, input.shape, sorted, cut));
     }
     return option;
 }

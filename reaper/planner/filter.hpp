@@ -34,7 +34,8 @@ struct FilterInput {
     bool all_may_go = false;
     /// Where slots have to be searched for, no more than these are.
     Amount wanted = max_amount;
-    PackingWork* work = nullptr;  ///< what the searches for slots take; may be null
+    /// Set where a search for slots came to its limit, and there may be more; may be null.
+    bool* cut = nullptr;
 };
 
 /// Why not, of a host with these traits of its root provider.

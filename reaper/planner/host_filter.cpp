@@ -27,7 +27,7 @@ HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount
       whole_{ledger_rows_.whole()},
       wanted_{wanted} {
     input_.wanted = wanted;
-    input_.work = &work_;
+    input_.cut = &cut_;
     if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
         spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
     role_ = input_.ledger.reserved().sole_role_of(input_.request.id);

@@ -36,7 +36,7 @@ public:
     const Host& host(std::size_t host) const { return *cloud_.row(hosts_[host].row).host; }
 
     /// False: a search for slots came to its limit, and there may be more of them.
-    bool all_found() const { return !work_.cut; }
+    bool all_found() const { return !cut_; }
     Amount all_ready() const { return all_ready_; }
     Amount all_possible() const { return all_possible_; }
 
@@ -92,7 +92,7 @@ private:
 
     const CloudIndex& cloud_;
     FilterInput input_;
-    PackingWork work_;
+    mutable bool cut_ = false;  // also by options that are made later
     LedgerRows& ledger_rows_;
     const bool whole_;                     // as these are
     const Role* role_ = nullptr;           // the request's only right; null: it has others, or none

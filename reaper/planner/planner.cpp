@@ -320,7 +320,7 @@ namespace {
 constexpr Amount max_request_slots = 1'000'000;
 /// Groups that are filled one after the other for one plan.
 constexpr int max_fills = 8;
-/// Ways that are tried one after the other for servers that have to be together: so many, and more
+/// Hosts that are tried one after the other for servers that have to be together: so many, and more
 /// of them until there is a plan.
 constexpr std::size_t max_ways = 32;
 constexpr std::size_t max_ways_without_plan = 256;
@@ -372,6 +372,7 @@ public:
             choose_in_budgets(problem_, strategy, *budgets_, std::move(choice));
         if (within.choice) return plan(*within.choice, within.note, strategy, strategy_name);
         excess_ = std::move(within.excess);
+        excess_->proven = excess_->proven && all_found();
         return over_limit();
     }
 
@@ -385,6 +386,8 @@ public:
     }
     /// Of all hosts together, or of the best one where all slots have to be on one.
     Amount possible() const { return possible(host_filter_); }
+    /// False: a search for slots was cut short, and there may be more of them.
+    bool all_found() const { return host_filter_.all_found(); }
     /// Hosts that could give all slots alone, and what that costs there at least: those with the
     /// room, or else the cheapest first, or those with the most room if the strategy has no costs.
     std::vector<std::pair<const Host*, std::optional<Cost>>> hosts_for_all(
@@ -454,9 +457,12 @@ private:
         Rejections rejections{host_filter_, input_};
         answer.reason =
             note.empty() ? why_not_enough(host_filter_.size(), rejections.counts, requested_,
-                                          possible(), others_would_do(), host_filter_.all_found())
+                                          possible(), others_would_do(), all_found())
                          : note + " (of " + std::to_string(requested_) + " requested; " +
-                               std::to_string(possible()) + " would be possible)";
+                               std::to_string(possible()) +
+                               (all_found() ? " would be possible)"
+                                            : " could be found, in a search that was cut short)");
+        answer.cut = !all_found();
         rejections.add_too_few(requested_);
         answer.rejected = std::move(rejections.told);
         answer.rejected_counts = std::move(rejections.counts);
@@ -470,6 +476,7 @@ private:
         answer.slots_possible = to_int(host_filter_.all_possible());
         answer.reason = why_over_limit(usage, excess_->over, requested_, excess_->proven);
         answer.safeguard = usage.budget(excess_->over.front()).safeguard;
+        answer.cut = !all_found();
         Rejections rejections{host_filter_, input_};
         rejections.add_over_limit();
         answer.rejected = std::move(rejections.told);
@@ -503,7 +510,7 @@ private:
         plan.slots_freed = to_int(freed);
         plan.note = note.empty() || selection.note.empty() ? note + selection.note
                                                            : note + "; " + selection.note;
-        if (!host_filter_.all_found())
+        if (!all_found())
             plan.note += std::string{plan.note.empty() ? "" : "; "} +
                          "the search for slots was cut short: hosts may have more of them";
         plan.cost = cost_of(choice.chosen, strategy);
@@ -573,12 +580,21 @@ PlanOptions without_alternatives(const PlanOptions& options) {
     return then;
 }
 
+/// Of a decision for want of slots: if not all was searched, there may be more.
+Decision with_cut(Decision decision, bool cut) {
+    if (auto* const none = std::get_if<NotEnough>(&decision)) none->cut = none->cut || cut;
+    return decision;
+}
+
 /// The best decision of those that are tried.
 class BestOf {
 public:
     void add(Decision decision) {
         ++tried_;
-        if (!best_ || better(decision, *best_)) best_ = std::move(decision);
+        if (!best_ || better(decision, *best_))
+            best_ = std::move(decision);
+        else
+            add_cut(*best_, decision);
     }
     /// Is that enough, where the next costs no less than `least`?
     bool done(const std::optional<Cost>& least = std::nullopt) const {
@@ -615,7 +631,8 @@ Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const
         there.placement.why_only = "all servers of its server group are to be on one host, here on";
         tried.add(make_plan(there, cloud, ledger, strategy, strategy_name, then));
     }
-    return tried.best() ? std::move(*tried.best()) : planner.too_few_on_one_host();
+    if (!tried.best()) return planner.too_few_on_one_host();
+    return with_cut(std::move(*tried.best()), !planner.all_found());
 }
 
 /// Has the group of the request no place yet, and do its servers need one together?
@@ -641,9 +658,10 @@ Decision plan_as_it_is(const Request& request, const CloudIndex& cloud, const Le
 Decision plan_beside_one(Decision as_it_is, const Request& request, const CloudIndex& cloud,
                          const Ledger& ledger, const Strategy& strategy,
                          std::string_view strategy_name, const PlanOptions& options) {
+    std::vector<BesideOne> ways = beside_one_each(request, cloud);
     BestOf tried;
-    tried.add(std::move(as_it_is));
-    for (BesideOne& way : beside_one_each(request, cloud)) {
+    tried.add(with_cut(std::move(as_it_is), ways.size() == max_beside));
+    for (BesideOne& way : ways) {
         if (tried.done()) break;
         PlanOptions then = without_alternatives(options);
         then.skipped.merge(way.stay);

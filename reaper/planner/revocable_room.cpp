@@ -89,7 +89,7 @@ private:
     }
 
     std::variant<HostPlan, Rejection> look_at(const WrappedHost& wrapped, const Resources& slot,
-                                              Amount open) const {
+                                              Amount open) {
         const Host& host = *wrapped.host;
         const Shape shape = shape_of(as_revocable(request_, slot));
         const std::map<ServerId, std::string> skipped;
@@ -97,6 +97,7 @@ private:
         input.checker = &checker_;
         input.room = ResType::revocable;
         input.wanted = request_.slots;
+        input.cut = &missed_.cut;
         auto filtered = filter_host(host, input);
         if (auto* rejection = std::get_if<Rejection>(&filtered)) return std::move(*rejection);
         const HostRoom& room = std::get<HostOption>(filtered).room;
@@ -156,11 +157,14 @@ private:
     NotEnough missed_;
 };
 
-/// What the regular phase said, with what was said of revocable room.
-Decision with_remark(Decision decision, const std::string& remark) {
+/// What the one phase said, with what the other said that found too little.
+Decision with_remark(Decision decision, const Decision& other) {
+    const auto* const none = std::get_if<NotEnough>(&other);
+    if (none == nullptr) return decision;
     if (auto* plan = std::get_if<Plan>(&decision))
-        plan->note += (plan->note.empty() ? "" : "; ") + remark;
-    if (auto* less = std::get_if<NotEnough>(&decision)) less->reason += "; " + remark;
+        plan->note += (plan->note.empty() ? "" : "; ") + none->reason;
+    if (auto* less = std::get_if<NotEnough>(&decision)) less->reason += "; " + none->reason;
+    add_cut(decision, other);
     return decision;
 }
 
@@ -198,15 +202,13 @@ Decision decide_in_phases(const Phases& phases, const std::function<Decision(Res
     const auto* const failed = std::get_if<NotEnough>(&first);
     if (!phases.both || failed == nullptr) return first;
     Decision second = search(other_than(phases.first));
-    if (phases.first == ResType::revocable) return with_remark(std::move(second), failed->reason);
+    if (phases.first == ResType::revocable) return with_remark(std::move(second), first);
     if (auto* found = std::get_if<NothingToDo>(&second);
         found && found->room == ResType::revocable) {
         found->reason += "; regular room can't be freed: " + failed->reason;
         return second;
     }
-    std::string remark;
-    if (const auto* none = std::get_if<NotEnough>(&second)) remark = none->reason;
-    return remark.empty() ? first : with_remark(std::move(first), remark);
+    return with_remark(std::move(first), second);
 }
 
 }  // namespace reaper

@@ -243,6 +243,22 @@ TEST(RoomOracle, WhatASafeguardKeepsIsNotNever) {
     EXPECT_EQ(answer.possible, 1);
 }
 
+TEST(RoomOracle, WhatASearchDoesNotFindIsNotNever) {
+    Host made = host("h", {{"VCPU", 1}});
+    for (const char* const gpu : {"gpu0", "gpu1", "gpu2"}) nest(made, gpu, {{"VGPU", 200}});
+    Request wanted = request({{"VGPU", 3}}, 70);
+    for (const Amount amount : {1, 2}) {
+        RequestGroup group;
+        group.suffix = std::to_string(amount);
+        group.resources.set(ResourceClass{"VGPU"}, amount);
+        wanted.groups.push_back(std::move(group));
+    }
+    wanted.group_policy = GroupPolicy::isolate;
+    const auto answer = asked(wanted, Snapshot{at(0), {made}, {}});
+    EXPECT_EQ(answer.verdict, RoomVerdict::held_back);
+    EXPECT_THAT(summary(answer, 70), HasSubstr("70 slots could be found, in a search"));
+}
+
 TEST(RoomOracle, ARevocableServerGetsFreeRoomAndNothingElse) {
     Request cheap = request(quarter, 2);
     cheap.project = ProjectId{"cheap"};

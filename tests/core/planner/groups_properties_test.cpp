@@ -271,22 +271,66 @@ TEST(GroupPlan, TheFewestVictimsAreTheFewest) {
     });
 }
 
-TEST(GroupPlan, WhatASearchDoesNotFindIsNotSaidToBeMissing) {
-    Host made = host("h", {{"VCPU", 1}});
-    for (const char* const gpu : {"gpu0", "gpu1", "gpu2"}) nest(made, gpu, {{"VGPU", 200}});
-    Request wanted = request({{"VGPU", 3}}, 70);
-    for (const Amount amount : {1, 2}) {
+Host three_gpus(const std::string& name, Amount each) {
+    Host made = host(name, {{"VCPU", 1}});
+    for (const char* const gpu : {"-gpu0", "-gpu1", "-gpu2"})
+        nest(made, name + gpu, {{"VGPU", each}});
+    return made;
+}
+
+/// Of one GPU each.
+Request in_groups(const std::vector<Amount>& amounts, int slots) {
+    Request wanted = request({}, slots);
+    for (const Amount amount : amounts) {
         RequestGroup group;
         group.suffix = std::to_string(amount);
         group.resources.set(ResourceClass{"VGPU"}, amount);
+        wanted.resources += group.resources;
         wanted.groups.push_back(std::move(group));
     }
+    return wanted;
+}
+
+TEST(GroupPlan, WhatASearchDoesNotFindIsNotSaidToBeMissing) {
+    const Host made = three_gpus("h", 200);
+    Request wanted = in_groups({1, 2}, 70);
     wanted.group_policy = GroupPolicy::isolate;
     ASSERT_EQ(slots_without(made, ways_of(made, wanted), {}, wanted.slots), wanted.slots);
     const auto decision = plan(wanted, Snapshot{at(0), {made}, {}});
     const auto* const answer = std::get_if<NotEnough>(&decision);
     ASSERT_NE(answer, nullptr);
     EXPECT_THAT(answer->reason, ::testing::HasSubstr("70 slots could be found, in a search"));
+    EXPECT_TRUE(answer->cut);
+    // Nor is it proven that limits are in the way.
+    Host other = three_gpus("i", 9);
+    for (const std::string gpu : {"i-gpu0", "i-gpu1", "i-gpu2"})
+        put(other, revocable("on-" + gpu, ProviderId{gpu}, {{"VGPU", 9}}));
+    Budgets budgets;
+    budgets.all = {Budget{0, "limit-window", "all"}};
+    PlanOptions options;
+    options.budgets = &budgets;
+    const auto limited = plan(wanted, Snapshot{at(0), {made, other}, {}}, options);
+    ASSERT_TRUE(std::holds_alternative<NotEnough>(limited)) << summary(limited);
+    EXPECT_THAT(summary(limited), ::testing::HasSubstr("within the limits was found"));
+}
+
+TEST(GroupPlan, NoSearchIsSaidToBeCutShortThatCouldHaveFoundNothing) {
+    // Whether nine fit onto eight empty GPUs is a long search, but these are full.
+    Host made = host("h", {{"VCPU", 1}});
+    for (int i = 0; i < 8; ++i) {
+        const std::string gpu = "gpu" + std::to_string(i);
+        nest(made, gpu, {{"VGPU", 100 + i}});
+        put(made, server("on-" + gpu, ProviderId{gpu}, {{"VGPU", 100 + i}}));
+    }
+    Request wanted = in_groups({61, 62, 63, 64, 65, 66, 67, 68, 69}, 1);
+    wanted.group_policy = GroupPolicy::none;
+    const auto decision = plan(wanted, Snapshot{at(0), {made}, {}});
+    const auto* const answer = std::get_if<NotEnough>(&decision);
+    ASSERT_NE(answer, nullptr);
+    EXPECT_FALSE(answer->cut);
+    EXPECT_THAT(answer->reason, ::testing::HasSubstr("0 of 1 slot can come free"));
+    EXPECT_EQ(rejection_of(decision, "h").code, RejectionCode::not_enough_revocable)
+        << "the search was not long";
 }
 
 }  // namespace
