@@ -373,6 +373,7 @@ class FairLoansTest : public ReservationControllerTest {
 protected:
     void SetUp() override {
         ReservationControllerTest::SetUp();
+        source = RequestSource::gateway;  // what is released is promised at once
         shares = {{ProjectId{"much"}, 500'000}, {ProjectId{"little"}, 100'000}};
         EXPECT_EQ(give({lending(reserving("eng", 2)), reserving("web", 14)}), std::nullopt) << why;
         cloud.add_server("stranger", "host2", "stranger", cpus(16));
