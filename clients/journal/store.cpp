@@ -254,7 +254,7 @@ void Store::prune(TimePoint now) {
     if (due) {
         pruned_at_ = now;
         messages_since_prune_ = 0;
-        if (!measured_) measured_.emplace();
+        if (!measured_) measured_ = Measured{};
         attempt([&] { forget_old(now - options_.retention); });
     }
     if (measured_) attempt([&] { forget_large(); });
