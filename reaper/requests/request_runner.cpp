@@ -372,7 +372,10 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
         case Execution::End::no_longer_needed:
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
-        case Execution::End::blocked: co_await backoff_.pause(services_.stopping); break;
+        case Execution::End::blocked:
+            // What could not be read blocks the next plan too.
+            if (unread_) co_await backoff_.pause(services_.stopping);
+            break;
         case Execution::End::replan: ++failed_plans_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
@@ -589,6 +592,7 @@ ResultTask<std::optional<std::string>> RequestRunner::all_have_left() {
 /// The cache may have been read while it was not known to be free. While one can't be read, no
 /// server is deleted there.
 Task<void> RequestRunner::read_where_escrow_ended() {
+    unread_ = false;
     if (!services_.refresher.built()) co_return;
     std::vector<Task<void>> reads;
     for (const HostId& host : services_.escrow.changed())
@@ -599,11 +603,13 @@ Task<void> RequestRunner::read_where_escrow_ended() {
 Task<void> RequestRunner::read_where_escrow_ended(HostId host) {
     std::vector<HostId> hosts{host};
     const auto read = co_await services_.refresher.read_hosts(std::move(hosts), HostDepth::state);
-    if (read)
+    if (read) {
         services_.escrow.change_known(host);
-    else
-        log_about(about(request_), spdlog::level::debug, "{}: {}", request_.id.str(),
-                  read.error().what);
+        co_return;
+    }
+    unread_ = true;
+    log_about(about(request_), spdlog::level::debug, "{}: {}", request_.id.str(),
+              read.error().what);
 }
 
 /// As it was decided, unless a person approved another plan.

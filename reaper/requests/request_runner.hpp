@@ -100,6 +100,7 @@ private:
     const Arrival arrival_;
     const TimeLeft time_left_;
     std::optional<Duration> group_read_at_;  ///< by the steady clock; none: not by this process
+    bool unread_ = false;                    ///< some host where escrow ended could not be read
     Backoff backoff_;                        ///< after failures of the outside, over all rounds
     bool failing_ = false;                   ///< the last round ended by such a failure
     std::string last_reason_;                ///< why it planned again
