@@ -372,10 +372,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
         case Execution::End::no_longer_needed:
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
-        case Execution::End::blocked:
-            // What could not be read blocks the next plan too.
-            if (unread_) co_await backoff_.pause(services_.stopping);
-            break;
+        case Execution::End::blocked: co_await pause_if_unread(); break;
         case Execution::End::replan: ++failed_plans_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
@@ -598,6 +595,11 @@ Task<void> RequestRunner::read_where_escrow_ended() {
     for (const HostId& host : services_.escrow.changed())
         reads.push_back(read_where_escrow_ended(host));
     co_await run_all(std::move(reads), hosts_at_a_time);
+}
+
+/// What could not be read blocks the next plan too.
+Task<void> RequestRunner::pause_if_unread() {
+    if (unread_) co_await backoff_.pause(services_.stopping);
 }
 
 Task<void> RequestRunner::read_where_escrow_ended(HostId host) {

@@ -66,6 +66,7 @@ private:
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
     Task<void> read_where_escrow_ended();
+    Task<void> pause_if_unread();
     Task<void> read_where_escrow_ended(HostId host);
     ResultTask<Decision> decide_now();
     ResultTask<std::optional<std::string>> all_have_left();
