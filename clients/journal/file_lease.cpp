@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,12 +14,21 @@
 namespace reaper::journal {
 namespace {
 
+// The lock file has the number of its process, and a second line since there is a journal.
+
+constexpr std::string_view journal_line = "journal\n";
+
+std::string content(int file) {
+    std::string text(64, '\0');
+    const ssize_t size = ::pread(file, text.data(), text.size(), 0);
+    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return text;
+}
+
 /// The process that wrote its number into the lock file; empty if it can't be determined.
 std::string holder(int file) {
-    char text[32] = {};
-    const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
-    std::string digits;
-    for (ssize_t i = 0; i < size && text[i] >= '0' && text[i] <= '9'; ++i) digits += text[i];
+    const std::string text = content(file);
+    const std::string digits = text.substr(0, text.find_first_not_of("0123456789"));
     return digits.empty() ? "" : " (process " + digits + ")";
 }
 
@@ -45,28 +55,32 @@ Result<FileLease> FileLease::take(const std::string& path) {
         return Error{Errc::storage, "journal " + path + ": can't lock " + name + " (" +
                                         std::strerror(errno) + ")"};
     }
-    struct stat status {};
-    lease.was_held_ = ::fstat(file, &status) == 0 && status.st_size > 0;
-    // For the message above and the next start; the lock itself is the kernel's.
-    const std::string self = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(file, 0) != 0 ||
-        ::pwrite(file, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size()))
+    lease.had_journal_ = content(file).find(journal_line) != std::string::npos;
+    if (!lease.write_lock())
         return Error{Errc::storage, "journal " + path + ": can't write " + name + " (" +
                                         std::strerror(errno) + ")"};
     return lease;
 }
 
+/// For the messages of others and the next start; the lock itself is the kernel's.
+bool FileLease::write_lock() const {
+    std::string text = std::to_string(::getpid()) + "\n";
+    if (had_journal_) text += journal_line;
+    const auto size = static_cast<ssize_t>(text.size());
+    return ::pwrite(lock_, text.data(), text.size(), 0) == size && ::ftruncate(lock_, size) == 0;
+}
+
 FileLease::FileLease(FileLease&& other) noexcept
     : lock_(std::exchange(other.lock_, -1)),
       file_(std::exchange(other.file_, -1)),
-      was_held_(other.was_held_),
+      had_journal_(other.had_journal_),
       path_(std::move(other.path_)),
       files_(other.files_) {}
 
 FileLease& FileLease::operator=(FileLease&& other) noexcept {
     std::swap(lock_, other.lock_);
     std::swap(file_, other.file_);
-    std::swap(was_held_, other.was_held_);
+    std::swap(had_journal_, other.had_journal_);
     std::swap(path_, other.path_);
     std::swap(files_, other.files_);
     return *this;
@@ -94,6 +108,8 @@ std::optional<FileLease::Identity> FileLease::identity_of(const std::string& pat
 
 void FileLease::remember_files() {
     for (std::size_t i = 0; i < endings.size(); ++i) files_[i] = identity_of(path_ + endings[i]);
+    if (std::exchange(had_journal_, true)) return;
+    write_lock();
 }
 
 Result<void> FileLease::check() {

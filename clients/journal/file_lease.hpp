@@ -16,8 +16,8 @@ public:
     /// Takes the lock of the journal at `path`, or says which process has it.
     static Result<FileLease> take(const std::string& path);
 
-    /// Has a reaper had this lock before? Then it had a journal too.
-    bool was_held() const noexcept { return was_held_; }
+    /// Did a reaper that had this lock have a journal here?
+    bool had_journal() const noexcept { return had_journal_; }
 
     FileLease(FileLease&& other) noexcept;
     FileLease& operator=(FileLease&& other) noexcept;
@@ -27,7 +27,8 @@ public:
     /// lets no second reaper in. Again after the file was set aside. Close no connection to the
     /// database after the lease: closing a file drops what SQLite has locked in it.
     Result<void> lock_file();
-    /// Call it when the database is open: remembers which files these are.
+    /// Call it when the database is open: remembers which files these are, and for the next start
+    /// that there is a journal.
     void remember_files();
     /// Are the file and its write-ahead log those that were opened, by device and inode? A few
     /// microseconds. What is written to a removed or replaced file is lost.
@@ -41,12 +42,13 @@ private:
         bool operator==(const Identity&) const = default;
     };
     static std::optional<Identity> identity_of(const std::string& path);
+    bool write_lock() const;
 
     FileLease(int lock, std::string path) : lock_(lock), path_(std::move(path)) {}
 
     int lock_;
     int file_ = -1;
-    bool was_held_ = false;
+    bool had_journal_ = false;
     std::string path_;
     std::array<std::optional<Identity>, 2> files_{};  ///< the file, its log
 };

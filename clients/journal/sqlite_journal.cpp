@@ -149,7 +149,7 @@ Result<std::unique_ptr<Store>> open_or_replace(const std::string& path,
                                                JournalOptions options) {
     std::string why;
     try {
-        const FirstRows none = [&, removed = lease->was_held()](Database&) {
+        const FirstRows none = [&, removed = lease->had_journal()](Database&) {
             return removed ? lose_protections(options, "removed") : Result<void>{};
         };
         return open_store(path, lease, options, none);

@@ -226,7 +226,8 @@ TEST(DamagedJournal, WhoseProtectionsAreUnknownPausesTheReaper) {
 
 TEST(DamagedJournal, ThatWasRemovedPausesTheReaper) {
     const Folder folder;
-    EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "the first start";
+    put(folder.path() + "-lock", "4711\n");
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "killed before it had a journal";
     EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "the second";
     fs::remove(folder.path());
     JournalOptions refuses;
