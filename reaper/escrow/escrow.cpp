@@ -16,6 +16,9 @@ namespace {
 
 /// Without the right to write, it is not tried again for this time.
 constexpr Duration forbidden_for = std::chrono::minutes{10};
+/// Who has the turn may take this time; then Placement decides between the two.
+constexpr Duration longest_turn{3'000};
+constexpr Duration turn_poll_interval{5};
 /// A request to which the room of another one goes.
 constexpr Duration decided_within{3'000};
 
@@ -73,6 +76,20 @@ ResultTask<void> Escrow::restore(JournalReader& journal, TimePoint since) {
     co_return Result<void>{};
 }
 
+// A claim that loses the race for a provider's generation is tried again by Placement, and checked
+// against what was free before the other one (seen on MariaDB from Zed to 2026.1).
+Task<std::unique_ptr<Turn<ProviderId>>> Escrow::turn_for(std::set<ProviderId> providers) {
+    const Clock& clock = dependencies_.cloud.clock;
+    const Duration until = clock.steady() + longest_turn;
+    const auto taken = [&] {
+        return std::any_of(providers.begin(), providers.end(),
+                           [&](const ProviderId& id) { return taking_.contains(id); });
+    };
+    while (taken() && clock.steady() < until)
+        co_await dependencies_.cloud.clock.sleep(turn_poll_interval);
+    co_return std::make_unique<Turn<ProviderId>>(taking_, std::move(providers));
+}
+
 Task<bool> Escrow::take_free(RequestId request, HostId host, Resources amounts) {
     const auto stand_in = stand_in_on(request, host);
     if (!stand_in || amounts.empty() || !allowed()) co_return true;
@@ -101,8 +118,12 @@ Task<bool> Escrow::take_free(RequestId request, HostId host, Resources amounts) 
     Allocations holds = wanted.holds;
     std::vector<ConsumerChange> changes;
     changes.push_back({*escrow_consumer_of(*stand_in), std::move(wanted)});
+    std::set<ProviderId> providers;
+    for (const auto& each : holds) providers.insert(each.first);
+    auto turn = co_await turn_for(std::move(providers));
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    turn.reset();
     const auto entry = kept_.find(*stand_in);
     if (entry != kept_.end()) {
         entry->second.busy = false;

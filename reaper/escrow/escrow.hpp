@@ -39,6 +39,7 @@
 #include "reaper/ports/journal.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/turn.hpp"
 
 namespace reaper {
 
@@ -68,6 +69,9 @@ public:
     /// Loads what a previous process kept for requests of the gateway: it is read again before it
     /// is used for an answer.
     ResultTask<void> restore(JournalReader& journal, TimePoint since);
+    /// The one turn to take room of each of them, for this reaper and for claims through its
+    /// gateway: of two at once, Placement may let both have the same room.
+    Task<std::unique_ptr<Turn<ProviderId>>> turn_for(std::set<ProviderId> providers);
     /// Room that is free, for the request alone. False: another consumer has it.
     Task<bool> take_free(RequestId request, HostId host, Resources amounts);
     /// Right before the victim's deletion goes out. False: it holds something else than `held`, as
@@ -174,8 +178,9 @@ private:
     Duration settled_until_{};        ///< steady
     bool told_unsettled_ = false;     ///< the failure is logged
     bool settling_ = false;
-    std::set<HostId> changed_;    ///< since `change_known`
-    std::set<ServerId> foreign_;  ///< consumers that resemble ours, but are not
+    std::set<HostId> changed_;     ///< since `change_known`
+    std::set<ServerId> foreign_;   ///< consumers that resemble ours, but are not
+    std::set<ProviderId> taking_;  ///< see `turn_for`
     std::unique_ptr<Placement> view_;
 };
 

@@ -25,9 +25,10 @@ bool PlacementGateway::wants(std::string_view method, std::string_view target) c
     const std::string_view path = path_of(target);
     if (method == "GET")
         return path.ends_with(candidates_path) || path.ends_with(gateway_state_path);
-    // A claim, or one that is taken back.
-    if (method != "PUT" && method != "DELETE") return false;
-    return claimed_server(path) && (!offers_.none() || !log_.wishes.empty() || !promised_.none());
+    // A claim, in its turn; or one that is taken back.
+    if (method == "PUT") return claimed_server(path).has_value();
+    const bool of_interest = !offers_.none() || !log_.wishes.empty() || !promised_.none();
+    return method == "DELETE" && of_interest && claimed_server(path);
 }
 
 /// haproxy need not know the prefix.

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "reaper/gateway/gateway_ports.hpp"
-#include "reaper/gateway/turn.hpp"
+#include "reaper/runtime/turn.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/records.hpp"

@@ -13,9 +13,6 @@ namespace reaper {
 namespace {
 
 constexpr int most_joint_claims = 3;
-/// Another claim of the same host may take this time; then Placement decides between the two.
-constexpr Duration longest_turn{3'000};
-constexpr Duration turn_poll_interval{5};
 
 /// The same as Placement's where there is no room.
 OwnAnswer no_room(const RequestId& id) {
@@ -297,7 +294,7 @@ Task<ProxyAnswer> ServerClaims::send(HttpRequest request, GatewayCall& call, Req
     std::set<ProviderId> providers;
     if (asked)
         for (const auto& each : *asked) providers.insert(each.first);
-    const auto turn = co_await turn_for(std::move(providers));
+    const auto turn = co_await ports_.escrow.turn_for(std::move(providers));
     std::optional<std::string> of_others;
     if (asked && !promised_.none()) of_others = co_await promised_.claimed(*asked, id);
     if (of_others) {
@@ -335,18 +332,6 @@ Task<ProxyAnswer> ServerClaims::send_with_escrow(HttpRequest request, GatewayCal
     auto answered = co_await call.ask(std::move(request));
     if (!answered) co_return ProxyAnswer{answered.error()};
     co_return ProxyAnswer{std::move(*answered)};
-}
-
-/// A holder that keeps the turn too long has it no more, and Placement decides between the two.
-Task<std::unique_ptr<Turn<ProviderId>>> ServerClaims::turn_for(std::set<ProviderId> providers) {
-    const Clock& clock = ports_.cloud.clock;
-    const Duration until = clock.steady() + longest_turn;
-    const auto taken = [&] {
-        return std::any_of(providers.begin(), providers.end(),
-                           [&](const ProviderId& id) { return claiming_.contains(id); });
-    };
-    while (taken() && clock.steady() < until) co_await ports_.cloud.clock.sleep(turn_poll_interval);
-    co_return std::make_unique<Turn<ProviderId>>(claiming_, std::move(providers));
 }
 
 }  // namespace reaper

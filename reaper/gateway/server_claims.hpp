@@ -19,7 +19,6 @@
 #include "reaper/gateway/host_offers.hpp"
 #include "reaper/gateway/promised_room.hpp"
 #include "reaper/gateway/requester_resolver.hpp"
-#include "reaper/gateway/turn.hpp"
 
 namespace reaper {
 
@@ -53,7 +52,6 @@ private:
                            std::optional<Allocations> asked);
     Task<ProxyAnswer> send_with_escrow(HttpRequest request, GatewayCall& call, RequestId id,
                                        std::optional<Allocations> asked);
-    Task<std::unique_ptr<Turn<ProviderId>>> turn_for(std::set<ProviderId> providers);
     Task<bool> help_claim(RequestId id, ServerId server, Allocations asked, GatewayCall& call);
     Task<std::optional<Request>> who_claims(RequestId id, ServerId server, Allocations asked,
                                             GatewayCall& call);
@@ -66,7 +64,6 @@ private:
     HostOffers& offers_;
     RoomWaits& waits_;
     PromisedRoom& promised_;
-    std::set<ProviderId> claiming_;  ///< one claim of each at a time: the next sees it taken
 };
 
 }  // namespace reaper

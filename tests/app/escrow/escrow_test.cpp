@@ -210,6 +210,26 @@ TEST_F(FreeRoomTest, IfAnotherServerWasFasterNoServerIsDeleted) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
+TEST_F(FreeRoomTest, ItIsNotTakenWhileAClaimOfTheHostHasNoAnswer) {
+    half_free();
+    const ServerId spot = booting("other", "spot");
+    cloud.server_at(spot.str()).record.server.task_state = "networking";
+    start();
+    FakeSearch& other = claim("req-1", spot, host);
+    other.hangs = true;
+    run_until([&] { return !other.asked.empty(); });
+    bool both = false;
+    before("holdings", [&] { both = other.hangs; });
+    FakeSearch& made = search(request, query);
+    run_until([&] { return journal.records.contains(RequestId{request}); });
+    const auto began = clock.steady();
+    run_until([&] { return both || clock.steady() > began + seconds{1}; });
+    other.hangs = false;
+    EXPECT_EQ(claimed(other), 204);
+    run_until([&] { return made.done(); });
+    EXPECT_FALSE(both) << "Placement may let both have the same room";
+}
+
 TEST_F(FreeRoomTest, WhatIsKeptForItAlreadyIsNotTakenTwice) {
     full_of_these({"a", "b", "c"});
     start();

@@ -1,5 +1,5 @@
-// One at a time for each of some ids: of the claims of a host, while each is compared with what is
-// promised there; of those who ask Nova about a server, so that it is asked once.
+// One at a time for each of some ids: of those who write allocations of a host; of those who ask
+// Nova about a server, so that it is asked once.
 #pragma once
 
 #include <set>
