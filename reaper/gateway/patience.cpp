@@ -7,7 +7,7 @@ namespace {
 
 /// A call that came so late to a look is not late for it.
 constexpr Duration fair_wait{2'000};
-/// While Nova does not name the requester, no call waits for that.
+/// While Nova does not name the requester, or not in time, no call waits for that.
 constexpr Duration until_nova_is_asked_again{10'000};
 
 /// Calls that may be looked into at a time: nova-scheduler has 64 places by default, and the rest
@@ -52,6 +52,10 @@ void Patience::note_unanswered(const GatewayCall& call, Duration waited) {
     const bool over = ports_.steady() >= call.until();
     if (!over || waited < fair_wait || call.client_gone()) return;
     log_.pause(waiting_room_.late(WaitingCall{}, ports_.steady()));
+}
+
+void Patience::note_slow_list() {
+    lists_slow_until_ = ports_.steady() + until_nova_is_asked_again;
 }
 
 void Patience::note_nova(const std::optional<Error>& trouble) {

@@ -31,6 +31,10 @@ public:
     /// Why no call more is looked into now; none if one may be.
     std::optional<std::string> why_busy() const;
     bool is_full() const { return waiting_room_.held() >= ports_.settings().max_held; }
+    /// Nova's lists took too long lately for a search to wait for them: where hosts can be offered
+    /// without, none is read for a while.
+    bool lists_are_slow() const { return ports_.steady() < lists_slow_until_; }
+    void note_slow_list();
 
     /// A look into the cloud that goes on by itself; empty until it ends.
     template <class T>
@@ -53,6 +57,7 @@ private:
     GatewayLog& log_;
     WaitingRoom& waiting_room_;
     Duration nova_silent_until_{};  ///< on the steady clock
+    Duration lists_slow_until_{};   ///< the same
     std::string nova_trouble_;
 };
 

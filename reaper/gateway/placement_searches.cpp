@@ -118,6 +118,9 @@ Task<SearchAnswer> PlacementSearches::help(HttpRequest request, GatewayCall& cal
         if (!more || !*more) co_return first;
     }
     const bool offers = query.groups.empty();
+    if (none && offers && patience_.lists_are_slow() &&
+        offers_.offer(id, query, {as_asked(of_unknown(id), query)}, first))
+        co_return first;
     const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
     const auto look = patience_.begin(resolver_.find(id, query, wait));
     const Duration looked = !none    ? Patience::short_look
@@ -125,6 +128,7 @@ Task<SearchAnswer> PlacementSearches::help(HttpRequest request, GatewayCall& cal
                                      : Patience::whole_call;
     auto found = co_await patience_.in_time(call, look, looked);
     if (none && offers && !found && found.error().code == Errc::timeout) {
+        patience_.note_slow_list();
         if (offers_.offer(id, query, {as_asked(of_unknown(id), query)}, first)) co_return first;
         found = co_await patience_.in_time(call, look, Patience::whole_call);
     }

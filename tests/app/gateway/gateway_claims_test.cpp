@@ -347,6 +347,25 @@ TEST_F(GatewayClaimsTest, WhereNovaDoesNotTellInTimeOtherHostsAreOfferedToo) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(GatewayClaimsTest, AfterASlowListHostsAreOfferedWithoutOne) {
+    full_host();
+    const ServerId server = booting("new");
+    cloud.lists_take = std::chrono::seconds{4};
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    pass(std::chrono::seconds{5});
+    const std::size_t lists = cloud.count("servers in");
+    const auto began = clock.steady();
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_LT(clock.steady() - began, std::chrono::milliseconds{500});
+    EXPECT_EQ(cloud.count("servers in"), lists);
+    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
+    cloud.lists_take = {};
+    pass(std::chrono::seconds{10});
+    search_for("req-3");
+    EXPECT_GT(cloud.count("servers in"), lists) << "it may be fast again";
+}
+
 TEST_F(GatewayClaimsTest, AClaimWaitsForNovaAsLongAsTheCallLasts) {
     full_host();
     cloud.remove("host1a");
