@@ -192,6 +192,7 @@ struct Cull {
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
     Duration asked_at{};            ///< steady: when one asked last
+    Duration question_took{};       ///< until the last answer
     /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent

@@ -1,13 +1,16 @@
 #include "reaper/eviction/cull_gate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "reaper/model/text.hpp"
 
 namespace reaper {
 
-/// For how long a requester that waited is taken to wait.
+/// For how long a requester that waited is taken to wait. Where Nova is slow, for as long as a
+/// question, a look and a call take: else each victim needs a question of its own.
 static constexpr Duration need_valid_for{2000};
+static constexpr Duration need_valid_at_most{10'000};
 
 /// Why the plan must not be carried on; none if it may.
 std::optional<std::string> CullGate::outdated_reason(const Cull& cull) const {
@@ -55,8 +58,10 @@ bool CullGate::need_is_open(const Cull& cull) const {
     const bool none_left =
         cull.count_untouched() == 0 && cull.not_out.empty() && cull.undeleted.empty();
     if (cull.stopped || none_left) return false;
+    const Duration valid_for =
+        std::clamp(3 * cull.question_took, need_valid_for, need_valid_at_most);
     return may_have_left(cull) || !cull.needed_at ||
-           services_.cloud.clock.steady() - *cull.needed_at > need_valid_for;
+           services_.cloud.clock.steady() - *cull.needed_at > valid_for;
 }
 
 Task<void> CullGate::ask_whether_needed(Cull& cull) {
@@ -69,6 +74,7 @@ Task<void> CullGate::ask_whether_needed(Cull& cull) {
         no_longer_needed = co_await services_.guard.who_left();
     else
         no_longer_needed = co_await services_.guard.still_needed();
+    cull.question_took = services_.cloud.clock.steady() - now;
     if (!no_longer_needed) {
         cull.fail(no_longer_needed.error());
     } else if (*no_longer_needed) {
