@@ -176,13 +176,13 @@ struct PoolLimits {
 };
 
 /// The connections to one endpoint: a limit on how many work at a time, a queue of calls that wait
-/// for one, first come first served but for urgent ones, and idle ones kept for the next call.
+/// for one, first come first served, and idle ones kept for the next call.
 class Pool : public std::enable_shared_from_this<Pool> {
 public:
     Pool(asio::any_io_executor executor, PoolLimits limits);
 
-    /// Waits its turn, urgent calls before all others; a Failure at the limit, or at once if too
-    /// many wait.
+    /// Waits its turn; a Failure at the limit, or at once if too many wait. An urgent call waits
+    /// for none: it counts, and the next ones wait longer.
     Task<std::variant<Lease, Failure>> acquire(TimeLimit limit, bool urgent);
 
 private:
@@ -201,7 +201,6 @@ private:
 
 struct Pool::Waiter {
     asio::steady_timer turn_or_late;
-    const bool urgent;
     bool granted = false;
 };
 
@@ -210,11 +209,7 @@ struct Pool::Waiter {
 class Pool::Place {
 public:
     Place(Pool& pool, Waiter& waiter) : pool_(pool), waiter_(waiter) {
-        auto before = pool.waiting_.end();
-        if (waiter.urgent)
-            before = std::find_if(pool.waiting_.begin(), pool.waiting_.end(),
-                                  [](const Waiter* each) { return !each->urgent; });
-        at_ = pool.waiting_.insert(before, &waiter);
+        at_ = pool.waiting_.insert(pool.waiting_.end(), &waiter);
     }
     Place& operator=(Place&&) = delete;
     ~Place() {
@@ -251,7 +246,7 @@ Pool::Pool(asio::any_io_executor executor, PoolLimits limits)
 
 Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit, bool urgent) {
     const auto self = shared_from_this();
-    if (active_ < limits_.max_connections) {
+    if (urgent || active_ < limits_.max_connections) {
         ++active_;
         co_return Lease(self);
     }
@@ -260,7 +255,7 @@ Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit, bool urgent) {
             Errc::unreachable,
             "too many calls wait for a connection (" + std::to_string(waiting_.size()) + ")",
             false};
-    Waiter waiter{asio::steady_timer(executor_, limit), urgent};
+    Waiter waiter{asio::steady_timer(executor_, limit)};
     Place place(*this, waiter);
     error_code ignored;
     co_await waiter.turn_or_late.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -274,7 +269,7 @@ Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit, bool urgent) {
 }
 
 void Pool::release() {
-    if (waiting_.empty()) {
+    if (waiting_.empty() || active_ > limits_.max_connections) {
         --active_;
         return;
     }

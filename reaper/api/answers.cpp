@@ -10,7 +10,6 @@
 
 #include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {

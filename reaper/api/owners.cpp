@@ -1,6 +1,5 @@
 #include "reaper/api/owners.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/notice.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/clock.hpp"
 

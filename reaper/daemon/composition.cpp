@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>

@@ -96,7 +96,8 @@ namespace {
 /// as old as what it took, where that is more. One that took longer than `slowest` is never used.
 constexpr Duration recheck_valid_for{5000};
 constexpr Duration slowest{10'000};
-/// How old an earlier look may be when a deletion that comes right after it uses it.
+/// How old an earlier look may be when a deletion that comes right after it uses it; twice as old
+/// as what it took, where that is more.
 constexpr Duration recent{1000};
 /// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
 constexpr int looks_at_most = 3;
@@ -218,7 +219,8 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
 
 Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
                                               std::optional<RecheckResult> earlier) {
-    if (earlier && is_fresh(*earlier) && cloud_.clock.steady() - earlier->began <= recent)
+    if (earlier && is_fresh(*earlier) &&
+        cloud_.clock.steady() - earlier->began <= std::max(recent, 2 * earlier->took))
         co_return std::move(*earlier);
     co_return co_await fresh_at(victim);
 }
@@ -337,6 +339,13 @@ void Cull::saw(const Victim& victim, const RecheckResult& seen) {
 void Cull::fail(Error error) {
     stopped = true;
     if (!failure) failure = std::move(error);
+}
+
+bool Cull::block(std::optional<std::string> why_not) {
+    if (!why_not) return false;
+    stopped = true;
+    if (!blocked) blocked = std::move(why_not);
+    return true;
 }
 
 Execution Cull::conclude() const {
@@ -483,6 +492,101 @@ Task<bool> CullRoom::put_in_escrow(ServerId victim, HostId host, Consumer held) 
     RequestId request = request_.id;
     co_return co_await escrow_.keep(std::move(request), std::move(host), std::move(victim),
                                     std::move(held));
+}
+
+// What is recorded of a victim.
+
+Task<bool> CullRecorder::record(Cull& cull, const Victim& victim, Step step, std::string detail) {
+    // `skipped` takes back what was sent. One that is off may come back.
+    if (step == Step::skipped && cull.shelved.contains(victim.server)) step = Step::left_shelved;
+    StepEntry entry{victim.server, step, std::move(detail), services_.cloud.clock.now()};
+    if (step == Step::delete_accepted || step == Step::gone || step == Step::vanished)
+        services_.safeguards.safeguards().notices().end(victim.server);
+    auto written = co_await services_.journal.add_step(cull.request.id, std::move(entry));
+    if (written) co_return true;
+    if (written.error().code == Errc::rejected) {
+        // Others used it up: with what they did, planning again refuses as for any limit.
+        auto counted = co_await services_.safeguards.read_victims();
+        if (counted)
+            cull.block(written.error().what);
+        else
+            cull.fail(counted.error());
+        co_return false;
+    }
+    log_about(cull, victim, spdlog::level::err,
+              "{0}: step '{2}' of {1} could not be journalled: {3}", to_string(step),
+              written.error().what);
+    cull.fail(written.error());
+    co_return false;
+}
+
+Task<void> CullRecorder::skip(Cull& cull, const Victim& victim, std::string reason) {
+    log_about(cull, victim, spdlog::level::info, "{}: skipping {}: {}", reason);
+    if (cull.not_out.contains(victim.server)) not_done(cull, victim);
+    cull.stopped = true;
+    cull.state(victim) = Cull::State::skipped;
+    cull.skipped[victim.server] = reason;
+    services_.rooms.stays(victim.server);
+    co_await record(cull, victim, Step::skipped, std::move(reason));
+}
+
+Task<void> CullRecorder::refused(Cull& cull, const Victim& victim, std::string reason) {
+    not_done(cull, victim);
+    services_.safeguards.on_deletion(cull.request.id, victim.server, false);
+    co_await skip(cull, victim, std::move(reason));
+}
+
+Task<void> CullRecorder::leave(Cull& cull, const Victim& victim, std::string reason) {
+    if (cull.unheard.contains(victim.server)) not_done(cull, victim);
+    if (cull.unfinished.contains(victim.server))
+        services_.rooms.given_up(cull.hosts[victim.server], victim.server,
+                                 services_.cloud.clock.now());
+    co_await skip(cull, victim, std::move(reason));
+}
+
+Task<void> CullRecorder::abandon(Cull& cull, const Victim& victim) {
+    not_done(cull, victim);
+    if (cull.erred.erase(victim.server) > 0)
+        services_.safeguards.on_deletion(cull.request.id, victim.server, false);
+    cull.state(victim) = Cull::State::planned;
+    const bool off = cull.shelved.contains(victim.server);
+    std::string why = "its plan was stopped before Nova heard of it";
+    if (off) why = "its plan was stopped before it left its host";
+    co_await record(cull, victim, Step::skipped, std::move(why));
+}
+
+void CullRecorder::not_done(Cull& cull, const Victim& victim) {
+    cull.sent.erase(victim.server);
+    cull.not_out.erase(victim.server);
+    cull.ours.erase(victim.server);
+    if (cull.shelved.contains(victim.server))
+        services_.safeguards.on_left_shelved(victim);
+    else
+        services_.safeguards.on_not_done(cull.request.id, victim);
+}
+
+Task<void> CullRecorder::gone(Cull& cull, const Victim& victim) {
+    if (cull.not_out.contains(victim.server)) not_done(cull, victim);
+    cull.state(victim) = Cull::State::gone;
+    if (cull.ours.contains(victim.server))
+        services_.safeguards.on_deletion(cull.request.id, victim.server, true);
+    const bool by_others = cull.leaving.contains(victim.server);
+    const Step how = by_others ? Step::vanished : Step::gone;
+    co_await record(cull, victim, how, by_others ? "another client deleted it" : "");
+}
+
+Task<void> CullRecorder::stuck(Cull& cull, const Victim& victim, const Result<Consumer>& held) {
+    if (held && cull.ours.contains(victim.server))
+        services_.safeguards.on_deletion(cull.request.id, victim.server, false);
+    cull.state(victim) = Cull::State::stuck;
+    services_.rooms.goes_late(victim.server);
+    // What was only not forced can still be, by the next plan.
+    if (!cull.withheld.contains(victim.server))
+        services_.rooms.given_up(cull.hosts[victim.server], victim.server,
+                                 services_.cloud.clock.now());
+    const Step step = held ? Step::failed : Step::unseen;
+    const std::string last = held ? "it still holds room in Placement" : held.error().what;
+    co_await record(cull, victim, step, "the deadline passed: " + last);
 }
 
 }  // namespace reaper

@@ -1,4 +1,5 @@
-// One plan on its way: where each victim stands, what stopped the rest, and how its room is kept.
+// One plan on its way: where each victim stands, what is recorded of it, what stopped the rest, and
+// how its room is kept.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,7 +14,9 @@
 #include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/cloud/reader/lock_holders.hpp"
+#include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
+#include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/escrow/escrow.hpp"
 #include "reaper/eviction/plan_executor.hpp"
@@ -22,6 +25,7 @@
 #include "reaper/model/plan.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log_about.hpp"
@@ -155,6 +159,8 @@ struct Cull {
     bool begun() const;
     /// No further deletion is sent; the first failure is reported.
     void fail(Error error);
+    /// The same if there is a reason that no more may be sent. Returns whether there is one.
+    bool block(std::optional<std::string> why_not);
     /// Notes whether it is off by now.
     void saw(const Victim& victim, const RecheckResult& seen);
     /// What it came to.
@@ -186,6 +192,7 @@ struct Cull {
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
     Duration asked_at{};            ///< steady: when one asked last
+    Duration question_took{};       ///< until the last answer
     /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent
@@ -202,6 +209,15 @@ private:
 
 /// For logs: the victim, and the requester that it is deleted for.
 LogFields about(const Cull& cull, const Victim& victim);
+
+/// The values of the line begin with the id of the request and the label of the victim.
+template <class... Values>
+void log_about(const Cull& cull, const Victim& victim, spdlog::level::level_enum level,
+               spdlog::format_string_t<const std::string&, std::string, Values...> format,
+               Values&&... values) {
+    log_about(about(cull, victim), level, format, cull.request.id.str(), label(victim),
+              std::forward<Values>(values)...);
+}
 
 // How a request keeps others off its room: by `reserved`, and by escrow.
 
@@ -240,6 +256,50 @@ private:
     Escrow& escrow_;
     const LiveSettings& settings_;
     const Request& request_;
+};
+
+// What carries a plan out, in parts that call one way (evicting_executor.hpp).
+
+/// What the parts work with. Of one request; it outlives them and their coroutines.
+struct CullServices {
+    CloudPorts cloud;
+    JournalWriter& journal;
+    RoomKeeper& rooms;
+    const CacheRefresher& refresher;
+    SafeguardController& safeguards;
+    const FreedRoomTracker& tracker;
+    AsyncSemaphore& deletions;  ///< bounds what is sent at a time, over all requests
+    const LiveSettings& settings;
+    CullRoom& room;
+    EvictionGuard& guard;
+};
+
+/// Records what becomes of victims: in the journal, for the safeguards, and for the ledger. Every
+/// part of an executor calls it.
+class CullRecorder {
+public:
+    explicit CullRecorder(const CullServices& services) : services_(services) {}
+
+    /// False: it could not be written, and the cull is stopped.
+    Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
+    /// It must live: it stops the cull.
+    Task<void> skip(Cull& cull, const Victim& victim, std::string reason);
+    /// The same of one that Nova refused to delete, or to shelve.
+    Task<void> refused(Cull& cull, const Victim& victim, std::string reason);
+    /// The same of one whose deletion is not ours to finish.
+    Task<void> leave(Cull& cull, const Victim& victim, std::string reason);
+    /// Nova never heard of its deletion, or shelved it and no more, and its plan is no more: the
+    /// next plan decides.
+    Task<void> abandon(Cull& cull, const Victim& victim);
+    /// Placement shows its room as free.
+    Task<void> gone(Cull& cull, const Victim& victim);
+    /// Its room did not come in time. `held`: Placement's last answer.
+    Task<void> stuck(Cull& cull, const Victim& victim, const Result<Consumer>& held);
+    /// What was sent of it counts for nothing.
+    void not_done(Cull& cull, const Victim& victim);
+
+private:
+    const CullServices& services_;
 };
 
 }  // namespace reaper

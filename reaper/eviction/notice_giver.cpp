@@ -37,11 +37,7 @@ bool is_refusal(const Error& error) {
 
 ResultTask<void> NoticeGiver::note(RequestId request, ServerId server, Step step,
                                    std::string detail) {
-    StepEntry entry;
-    entry.server = std::move(server);
-    entry.step = step;
-    entry.detail = std::move(detail);
-    entry.at = cloud_.clock.now();
+    StepEntry entry{std::move(server), step, std::move(detail), cloud_.clock.now()};
     co_return co_await journal_.add_step(std::move(request), std::move(entry));
 }
 

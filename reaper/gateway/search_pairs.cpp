@@ -1,6 +1,5 @@
 #include "reaper/gateway/search_pairs.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "reaper/gateway/call_words.hpp"

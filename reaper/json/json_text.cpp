@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <spdlog/spdlog.h>
-#include <string>
 #include <utility>
 
 #include "reaper/modules/module.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/gamma.hpp>
-#include <chrono>
 #include <cmath>
 
 #include "reaper/json/fields.hpp"

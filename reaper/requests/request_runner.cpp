@@ -33,10 +33,9 @@ public:
 std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, CullRoom& room,
                                             EvictionGuard& guard) {
     if (services.settings.dry_run) return std::make_unique<DryRunExecutor>();
-    const EvictingExecutor::Dependencies dependencies{
-        services.cloud,      services.journal, services.rooms,     services.refresher,
-        services.safeguards, services.tracker, services.deletions, services.settings};
-    return std::make_unique<EvictingExecutor>(dependencies, room, guard);
+    return std::make_unique<EvictingExecutor>(CullServices{
+        services.cloud, services.journal, services.rooms, services.refresher, services.safeguards,
+        services.tracker, services.deletions, services.settings, room, guard});
 }
 
 /// Between two looks whether a wait is over.

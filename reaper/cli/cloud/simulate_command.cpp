@@ -7,7 +7,6 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/notice.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"

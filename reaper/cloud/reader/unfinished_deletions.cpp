@@ -1,7 +1,6 @@
 #include "reaper/cloud/reader/unfinished_deletions.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "reaper/runtime/async.hpp"

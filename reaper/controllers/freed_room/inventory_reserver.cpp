@@ -1,7 +1,6 @@
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
