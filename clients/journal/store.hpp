@@ -89,7 +89,7 @@ public:
     Result<void> note_freed_room(const RequestId& id, const FreedRoomResult& freed_room);
     Result<void> note_event(const JournalEvent& event);
     Result<void> note_protection(const ServerProtection& protection);
-    Result<void> end_protection(const ServerId& server);
+    Result<void> end_protection(const ServerId& server, TimePoint since);
     Result<std::vector<ServerProtection>> protections();
     Result<void> add_hold(const InventoryHold& hold);
     Result<void> end_hold(const ProviderId& provider, const ResourceClass& resource_class,
