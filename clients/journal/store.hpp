@@ -21,7 +21,8 @@ namespace reaper::journal {
 class Ownership {
 public:
     virtual ~Ownership() = default;
-    /// Before each call: an error if it is no longer ours, or no longer where it was.
+    /// Before each call, and within a long one that reads: an error if it is no longer ours, or no
+    /// longer where it was.
     virtual Result<void> check() = 0;
     /// In the transaction that writes the step of a deletion: an error if it is not to be sent.
     virtual Result<void> may_delete() { return {}; }
