@@ -108,6 +108,10 @@ std::optional<FileLease::Identity> FileLease::identity_of(const std::string& pat
 
 void FileLease::remember_files() {
     for (std::size_t i = 0; i < endings.size(); ++i) files_[i] = identity_of(path_ + endings[i]);
+    remember_journal();
+}
+
+void FileLease::remember_journal() {
     if (std::exchange(had_journal_, true)) return;
     write_lock();
 }

@@ -27,9 +27,11 @@ public:
     /// lets no second reaper in. Again after the file was set aside. Close no connection to the
     /// database after the lease: closing a file drops what SQLite has locked in it.
     Result<void> lock_file();
-    /// Call it when the database is open: remembers which files these are, and for the next start
-    /// that there is a journal.
+    /// Call it when the database is open: remembers which files these are, and the journal.
     void remember_files();
+    /// Tells the next start that there is a journal. Call it before one is refused: an operator may
+    /// move it away then.
+    void remember_journal();
     /// Are the file and its write-ahead log those that were opened, by device and inode? A few
     /// microseconds. What is written to a removed or replaced file is lost.
     Result<void> check() override;

@@ -174,8 +174,7 @@ Error other_version(const std::string& path, std::int64_t version) {
 }
 
 bool foreign(Database& database) {
-    return database.ask_number("PRAGMA application_id") != application_id &&
-           database.ask_number("SELECT count(*) FROM sqlite_schema") > 0;
+    return !is_journal(database) && database.ask_number("SELECT count(*) FROM sqlite_schema") > 0;
 }
 
 std::int64_t version_of(Database& database) {
@@ -192,6 +191,10 @@ std::map<std::string, std::string> definitions(Database& database) {
 }
 
 }  // namespace
+
+bool is_journal(Database& database) {
+    return database.ask_number("PRAGMA application_id") == application_id;
+}
 
 Result<void> check_origin(Database& database, const std::string& path) {
     if (foreign(database)) return refused(path, "is the database of another program: move it");

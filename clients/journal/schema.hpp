@@ -73,6 +73,9 @@ inline constexpr std::int64_t schema_version = 11;  // 2 to 10 were those before
 /// nothing.
 Result<void> check_origin(Database& database, const std::string& path);
 
+/// Has a reaper made its tables, in whatever version? In its log counts too.
+bool is_journal(Database& database);
+
 /// Writes what a new journal has from its beginning.
 using FirstRows = std::function<Result<void>(Database&)>;
 

@@ -75,6 +75,7 @@ Result<std::unique_ptr<SqliteDatabase>> open_to_write(const std::string& path, F
     try {
         auto database =
             std::make_unique<SqliteDatabase>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+        if (lease != nullptr && journal::is_journal(*database)) lease->remember_journal();
         if (const auto prepared = prepare_for_writing(*database, path, first); !prepared)
             return prepared.error();
         if (lease != nullptr) lease->remember_files();
@@ -156,6 +157,7 @@ Result<std::unique_ptr<Store>> open_or_replace(const std::string& path,
     } catch (const journal::Damage& damage) {
         why = damage.what;
     }
+    lease->remember_journal();
     if (!journal::was_a_journal(path))
         return refused(
             path, "is not a journal, or damaged beyond recognition (" + why + "); move it aside");

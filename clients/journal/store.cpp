@@ -531,9 +531,10 @@ Result<void> Store::note_protection(const ServerProtection& protection) {
     return {};
 }
 
-Result<void> Store::end_protection(const ServerId& server) {
+Result<void> Store::end_protection(const ServerId& server, TimePoint since) {
     Transaction transaction{database_};
-    database_.statement("DELETE FROM protection WHERE server = ?1").bind(1, server.str()).run();
+    auto drop = database_.statement("DELETE FROM protection WHERE server = ?1 AND since = ?2");
+    drop.bind(1, server.str()).bind(2, since).run();
     transaction.commit();
     return {};
 }

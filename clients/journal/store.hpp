@@ -21,7 +21,8 @@ namespace reaper::journal {
 class Ownership {
 public:
     virtual ~Ownership() = default;
-    /// Before each call: an error if it is no longer ours, or no longer where it was.
+    /// Before each call, and within a long one that reads: an error if it is no longer ours, or no
+    /// longer where it was.
     virtual Result<void> check() = 0;
     /// In the transaction that writes the step of a deletion: an error if it is not to be sent.
     virtual Result<void> may_delete() { return {}; }
@@ -89,7 +90,7 @@ public:
     Result<void> note_freed_room(const RequestId& id, const FreedRoomResult& freed_room);
     Result<void> note_event(const JournalEvent& event);
     Result<void> note_protection(const ServerProtection& protection);
-    Result<void> end_protection(const ServerId& server);
+    Result<void> end_protection(const ServerId& server, TimePoint since);
     Result<std::vector<ServerProtection>> protections();
     Result<void> add_hold(const InventoryHold& hold);
     Result<void> end_hold(const ProviderId& provider, const ResourceClass& resource_class,

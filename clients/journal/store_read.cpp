@@ -152,6 +152,8 @@ void Store::settle_unreadable(const Row& row, const Error& error) {
 Result<std::vector<RequestRecord>> Store::records_of(const std::vector<Row>& rows) {
     std::vector<RequestRecord> records;
     for (const auto& row : rows) {
+        // All of them may take longer than the lease lasts.
+        if (const auto ours = check_ownership(); !ours) return ours.error();
         auto record = record_of(row);
         if (record)
             records.push_back(std::move(*record));

@@ -107,8 +107,8 @@ public:
     ResultTask<void> note_protection(ServerProtection protection) override {
         return call(&Store::note_protection, std::move(protection));
     }
-    ResultTask<void> end_protection(ServerId server) override {
-        return call(&Store::end_protection, std::move(server));
+    ResultTask<void> end_protection(ServerId server, TimePoint since) override {
+        return call(&Store::end_protection, std::move(server), since);
     }
     ResultTask<std::vector<ServerProtection>> protections() override {
         return call(&Store::protections);

@@ -96,7 +96,8 @@ public:
                                       InventoryHoldEnd end) = 0;
     /// An operator protects a server, in place of what was noted of it before.
     virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
-    virtual ResultTask<void> end_protection(ServerId server) = 0;
+    /// Of the one that began at `since`; nothing if another took its place, or there is none.
+    virtual ResultTask<void> end_protection(ServerId server, TimePoint since) = 0;
     /// A new order (its number is 0), or what happened to a known one. Returns its number.
     virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
     /// Dynamic reservations that are in Placement now, and those that no longer are.

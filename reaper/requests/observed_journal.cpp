@@ -61,8 +61,8 @@ public:
     ResultTask<void> note_protection(ServerProtection protection) override {
         return observed(inner_.note_protection(std::move(protection)), {});
     }
-    ResultTask<void> end_protection(ServerId server) override {
-        return observed(inner_.end_protection(std::move(server)), {});
+    ResultTask<void> end_protection(ServerId server, TimePoint since) override {
+        return observed(inner_.end_protection(std::move(server), since), {});
     }
     ResultTask<void> add_hold(InventoryHold hold) override {
         return observed(inner_.add_hold(std::move(hold)), {});

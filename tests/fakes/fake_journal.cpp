@@ -311,10 +311,12 @@ ResultTask<void> FakeJournal::note_protection(ServerProtection protection) {
     co_return Result<void>{};
 }
 
-ResultTask<void> FakeJournal::end_protection(ServerId server) {
+ResultTask<void> FakeJournal::end_protection(ServerId server, TimePoint since) {
     const auto error = co_await write("unprotect " + server.str());
     if (error) co_return *error;
-    protected_servers.erase(server);
+    std::erase_if(protected_servers, [&](const auto& each) {
+        return each.first == server && each.second.since == since;
+    });
     co_return Result<void>{};
 }
 

@@ -111,7 +111,7 @@ public:
     ResultTask<Timeline> timeline(TimePoint since, Duration slot) override;
     ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override;
     ResultTask<void> note_protection(ServerProtection protection) override;
-    ResultTask<void> end_protection(ServerId server) override;
+    ResultTask<void> end_protection(ServerId server, TimePoint since) override;
     ResultTask<std::vector<ServerProtection>> protections() override;
     ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,

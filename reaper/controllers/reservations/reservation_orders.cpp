@@ -170,6 +170,10 @@ ResultTask<OrderState> ReservationOrders::give(std::string key, std::string prin
     record.key = std::move(key);
     record.principal = std::move(principal);
     const auto turn = co_await ordering_.acquire();
+    if (!dependencies_.is_read_only) {
+        auto read = co_await read_orders();
+        if (!read) co_return read.error();
+    }
     co_await settle_all_begun();
     auto known = co_await known_order(record);
     if (!known) co_return known.error();
@@ -346,12 +350,17 @@ Task<void> ReservationOrders::know_orders() {
     const Duration now = dependencies_.cloud.clock.steady();
     if (known_for_ == books_.known_for() || now < known_again_at_) co_return;
     const auto turn = co_await ordering_.acquire();
+    auto read = co_await read_orders();
+    if (read) co_return;
+    spdlog::warn("reservations: what was ordered before is not known: {}", read.error().what);
+    known_again_at_ = now + HostBook::longest_pause;
+}
+
+/// Once while this reaper serves.
+ResultTask<void> ReservationOrders::read_orders() {
+    if (known_for_ == books_.known_for()) co_return Result<void>{};
     auto read = co_await dependencies_.journal.orders(static_cast<int>(max_orders));
-    if (!read) {
-        spdlog::warn("reservations: what was ordered before is not known: {}", read.error().what);
-        known_again_at_ = now + HostBook::longest_pause;
-        co_return;
-    }
+    if (!read) co_return read.error();
     known_for_ = books_.known_for();
     last_.clear();
     waiting_.clear();
@@ -370,6 +379,7 @@ Task<void> ReservationOrders::know_orders() {
         else
             co_await end_order(record, OrderProgress::failed, orders.error().what);
     }
+    co_return Result<void>{};
 }
 
 Task<void> ReservationOrders::settle_begun() {

@@ -84,6 +84,7 @@ private:
     Task<void> end_order(OrderRecord& record, OrderProgress progress, const std::string& reason);
     void show(const OrderRecord& record);
     Task<void> tell_refused(const OrderRecord& record, const Error& why);
+    ResultTask<void> read_orders();
     Task<void> settle_all_begun();
     ResultTask<void> settle_one(OrderRecord& record);
     ResultTask<bool> was_done(const OrderRecord& record,

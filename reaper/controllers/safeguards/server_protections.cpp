@@ -75,7 +75,7 @@ ResultTask<void> ServerProtections::protect(ServerProtection protection) {
 ResultTask<void> ServerProtections::end(ServerProtection protection, std::string kind,
                                         std::string why) {
     ServerId server = protection.server;
-    auto written = co_await journal_.end_protection(std::move(server));
+    auto written = co_await journal_.end_protection(std::move(server), protection.since);
     if (!written) co_return written.error();
     const auto known = all_.find(protection.server);
     if (known == all_.end() || !(known->second == protection)) co_return Result<void>{};

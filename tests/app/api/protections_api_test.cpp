@@ -100,6 +100,31 @@ TEST_F(ProtectionsApi, ItSurvivesARestartAndEndsByItself) {
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 
+TEST_F(ProtectionsApi, OneThatIsRenewedWhileTheOldOneEndsStays) {
+    full_host();
+    start_and_read_the_cloud();
+    protect(R"({"server": "host1b", "by": "alice"})");
+    const ServerId server{"host1b"};
+    ServerProtection renewed;
+    renewed.server = server;
+    renewed.since = clock.now() + Duration{1};
+    renewed.by = "carol";
+    int done = 0;
+    const auto count = [&done](std::exception_ptr error, const auto& result) {
+        if (error) std::rethrow_exception(error);
+        EXPECT_TRUE(result);
+        ++done;
+    };
+    // Both are queued before either is done.
+    boost::asio::co_spawn(io(), service().protections()->protect(std::move(renewed)), count);
+    boost::asio::co_spawn(io(), service().protections()->unprotect(server, "bob"), count);
+    run_until([&] { return done == 2; });
+    crash();
+    start_and_read_the_cloud();
+    ASSERT_EQ(list().size(), 1U);
+    EXPECT_EQ(list()[0].at("by"), "carol");
+}
+
 TEST_F(ProtectionsApi, OneThatIsNotWrittenIsNotInForce) {
     full_host();
     start_and_read_the_cloud();

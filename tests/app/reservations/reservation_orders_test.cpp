@@ -145,6 +145,22 @@ TEST_F(ReservationOrdersTest, WhatWasBegunIsReportedAfterACrash) {
     EXPECT_EQ(held(), 8);
 }
 
+TEST_F(ReservationOrdersTest, WhatWasBegunIsSettledBeforeTheNextOrder) {
+    EXPECT_EQ(given({reserving("eng", 4)}), "applied");
+    cloud.lost_answer = Error{Errc::timeout, "placement: no answer"};
+    EXPECT_EQ(give({lent_too("eng", 4)}), Errc::unreachable);
+    cloud.lost_answer.reset();
+    journal.cut_off = true;
+    begin();
+    journal.cut_off = false;
+    EXPECT_EQ(given({reserving("eng", 4)}), "applied");
+    step(1);
+    EXPECT_EQ(held(), 4) << "the order before it was done, and is not done again";
+    EXPECT_THAT(controller->orders(), SizeIs(3));
+    for (const OrderState& each : controller->orders())
+        EXPECT_EQ(to_string(each.kind), "applied") << each.reason;
+}
+
 TEST_F(ReservationOrdersTest, AFailedOrderOfOneReservationAsksNothingOfTheOthers) {
     EXPECT_EQ(given({reserving("eng", 4)}), "applied");
     EXPECT_EQ(given({reserving("eng", 4, "host2")}), "applied");

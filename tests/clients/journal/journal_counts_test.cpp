@@ -317,6 +317,26 @@ TEST_P(JournalCounts, HoldsAreThereUntilTheyEnd) {
     EXPECT_EQ(wait(journal_->holds()).value().back().before, 4);
 }
 
+TEST_P(JournalCounts, TheEndOfAProtectionLeavesTheNextOne) {
+    ServerProtection protection;
+    protection.server = ServerId{"s-1"};
+    protection.since = noon();
+    protection.until = noon(60);
+    wait(journal_->note_protection(protection)).value();
+    protection.since = noon(60);
+    protection.until.reset();
+    protection.by = "alice";
+    wait(journal_->note_protection(protection)).value();
+    wait(journal_->end_protection(protection.server, noon())).value();
+    open();
+    const auto known = wait(journal_->protections()).value();
+    ASSERT_EQ(known.size(), 1U);
+    EXPECT_EQ(known[0], protection);
+    wait(journal_->end_protection(protection.server, noon(60))).value();
+    EXPECT_TRUE(wait(journal_->end_protection(protection.server, noon(60)))) << "the second time";
+    EXPECT_TRUE(wait(journal_->protections()).value().empty());
+}
+
 TEST_P(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
     wait(journal_->add_hold(hold_on("p-1", 1))).value();
     wait(journal_->note_event({"clock-stepped", "", noon(400 * 86'400)})).value();

@@ -239,6 +239,48 @@ TEST(DamagedJournal, ThatWasRemovedPausesTheReaper) {
     EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause)) << "once";
 }
 
+/// As older builds wrote it: it says nothing of a journal.
+void put_old_lock(const Folder& folder) {
+    put(folder.path() + "-lock", "4711\n");
+}
+
+TEST(DamagedJournal, ThatAnOlderBuildLeftAndAnOperatorMovesAwayPausesTheReaper) {
+    const Folder old;
+    write_protected(old, "PRAGMA user_version = 9");
+    put_old_lock(old);
+    EXPECT_THAT(open_journal(old.path()).error().what, HasSubstr("move the file away"));
+    fs::remove(old.path());
+    EXPECT_THAT(reopened(old), testing::Pair(0U, HasSubstr("removed: servers that")));
+    const Folder unknown;
+    put(unknown.path(), std::string(5'000, 'x'));
+    put_old_lock(unknown);
+    EXPECT_THAT(open_journal(unknown.path()).error().what, HasSubstr("move it aside"));
+    fs::remove(unknown.path());
+    EXPECT_THAT(reopened(unknown), testing::Pair(0U, HasSubstr("removed: servers that")));
+}
+
+TEST(DamagedJournal, ThatWasSetAsideAndHasNoSuccessorYetPausesTheReaper) {
+    const Folder folder;
+    write_protected(folder, "ALTER TABLE protection RENAME COLUMN server TO sever");
+    put_old_lock(folder);
+    JournalOptions refuses;
+    refuses.on_protections_lost = [](const std::string&) {
+        return Result<void>{Error{Errc::storage, "the disk is full"}};
+    };
+    EXPECT_EQ(open_journal(folder.path(), refuses).error().what, "the disk is full");
+    ASSERT_EQ(aside(folder).size(), 1U);
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, HasSubstr("removed: servers that")));
+}
+
+TEST(DamagedJournal, WhoseTablesWereNeverMadePausesNothing) {
+    const Folder folder;
+    SqliteDatabase{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        "PRAGMA journal_mode = WAL");
+    ASSERT_GT(fs::file_size(folder.path()), 0U);
+    put_old_lock(folder);
+    EXPECT_THAT(reopened(folder), testing::Pair(0U, no_pause));
+}
+
 TEST(DamagedJournal, IsNoneThatAnOperatorAnalyzed) {
     const Folder folder;
     write_protected(folder, "ANALYZE; CREATE INDEX own ON step (detail)");

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clients/journal/sqlite_database.hpp"
+#include "clients/journal/store.hpp"
 #include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
@@ -345,6 +347,34 @@ TEST_P(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
     const auto lines = wait(journal_->list(1000)).value();
     ASSERT_EQ(lines.size(), 100U);
     EXPECT_EQ(lines.front().request.id, RequestId{"req-99"});
+}
+
+/// Ours for so many calls.
+class OwnedFor final : public Ownership {
+public:
+    explicit OwnedFor(int& calls) : calls_(calls) {}
+    Result<void> check() override {
+        if (calls_-- > 0) return {};
+        return Error{Errc::conflict, "another reaper has taken its lease"};
+    }
+    Result<void> read_back(std::int64_t, const ServerId&) override { return {}; }
+
+private:
+    int& calls_;
+};
+
+TEST(LongRead, LooksAfterTheLeaseBeforeEachRecord) {
+    auto database =
+        std::make_unique<SqliteDatabase>(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    ASSERT_TRUE(make_tables(*database, "memory"));
+    int calls = 3;
+    Store store{"memory", std::move(database), std::make_unique<OwnedFor>(calls), JournalOptions{}};
+    for (const char* const id : {"req-1", "req-2", "req-3"})
+        store.admit(request(id), noon()).value();
+    EXPECT_EQ(store.unfinished().value().size(), 3U);
+    EXPECT_EQ(calls, 0);
+    calls = 1;
+    EXPECT_EQ(store.unfinished().error().code, Errc::conflict) << "it was lost meanwhile";
 }
 
 TEST(MemoryJournal, KeepsEverythingForItsLife) {
