@@ -430,6 +430,7 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
     rooms_.admits(state.request);
     if (reservations_ != nullptr) reservations_->update_ledger();
     safeguards_.see_several_cells(refresher_.several_cells());
+    safeguards_.breaker().see_projects(static_cast<int>(cache.index().fleets().size()));
     const auto began = thread_cpu_time();
     state.changes = refresher_.changes();
     state.decision = decide_now(*state.policy, state.request, state.skipped);
@@ -685,6 +686,7 @@ ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const Comp
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
+        safeguards_.breaker().see_projects(static_cast<int>(cache.index().fleets().size()));
         const auto need = needed(request);
         if (!need) co_return need.error();
         auto staying = skipped;
