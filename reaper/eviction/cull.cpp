@@ -80,6 +80,7 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (const auto leaving = rules.shelve.why_leaving(server)) return {Kind::going, *leaving};
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
     if (kept) return {Kind::unfit, *kept};
+    if (sight.hangs) return {Kind::unfit, *sight.hangs};
     if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
     if (rules.life_span != nullptr)
         if (const auto why = why_lives_on(server, *rules.life_span, now))
@@ -154,9 +155,12 @@ ResultTask<Recheck::Seen> Recheck::read_server(ServerId server) {
     if (!record) co_return record.error();
     auto lock = co_await read_lock(*record);
     if (!lock) co_return lock.error();
+    auto hangs = co_await read_hanging(*record);
+    if (!hangs) co_return hangs.error();
     Seen seen;
     seen.record = std::move(*record);
     seen.lock = *lock;
+    seen.hangs = std::move(*hangs);
     co_return seen;
 }
 
@@ -180,7 +184,7 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
                            shelves ? asked_by_->shelve : none,
                            ends ? &asked_by_->duties.life_span : nullptr};
     const Allocations& own = seen.own ? *seen.own : held.holds;
-    const FreshSight sight{seen.record, held.holds, own, seen.lock};
+    const FreshSight sight{seen.record, held.holds, own, seen.lock, seen.hangs};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.being_shelved = seen.record && is_being_shelved(seen.record->server);
     look.has_task = seen.record && !seen.record->server.task_state.empty();
@@ -191,6 +195,14 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
         look.verdict = {Kind::unfit, "it is to be shelved"};
     look.held = std::move(held);
     return look;
+}
+
+/// What the reaper shelved itself, and deletes after all, is only slow.
+ResultTask<std::optional<std::string>> Recheck::read_hanging(
+    const std::optional<ServerRecord>& record) {
+    if (!record || unshelvable_.contains(record->server.id)) co_return std::optional<std::string>{};
+    Server server = record->server;
+    co_return co_await ask_why_stop_hangs(cloud_, std::move(server));
 }
 
 /// Where owners' locks count, it makes no difference which user set one.

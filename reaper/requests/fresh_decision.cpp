@@ -209,8 +209,9 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
-/// An administrator's lock counts, its owner's does not, and only Nova says which it is: asked
-/// where a victim is locked, about all locked servers of its host. Those that stay are skipped.
+/// An administrator's lock counts, its owner's does not, and a stop may hang: only Nova says which
+/// it is. Asked where that matters for a victim, about all such servers of its host. Those that
+/// stay are skipped.
 /// True if something was asked: the decision is older than the answer.
 ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<ServerId>& asked,
                                             std::map<ServerId, std::string>& skipped) {
@@ -221,12 +222,13 @@ ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<S
         const bool matters =
             std::any_of(plan.victims.begin(), plan.victims.end(), [&](const Victim& victim) {
                 const Server* const server = refresher_.cache().find(victim.server);
-                return server != nullptr && server->locked && !asked.contains(victim.server);
+                return server != nullptr && needs_actions(*server) &&
+                       !asked.contains(victim.server);
             });
         if (!matters) continue;
         for (const auto* const servers : {&host->servers, &host->left_behind})
             for (const Server& server : *servers)
-                if (server.revocable() && server.locked && !skipped.contains(server.id) &&
+                if (server.revocable() && needs_actions(server) && !skipped.contains(server.id) &&
                     asked.insert(server.id).second)
                     locked.push_back(server);
     }
