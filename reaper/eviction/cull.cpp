@@ -80,7 +80,6 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (const auto leaving = rules.shelve.why_leaving(server)) return {Kind::going, *leaving};
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
     if (kept) return {Kind::unfit, *kept};
-    if (sight.hangs) return {Kind::unfit, *sight.hangs};
     if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
     if (rules.life_span != nullptr)
         if (const auto why = why_lives_on(server, *rules.life_span, now))
@@ -184,11 +183,12 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
                            shelves ? asked_by_->shelve : none,
                            ends ? &asked_by_->duties.life_span : nullptr};
     const Allocations& own = seen.own ? *seen.own : held.holds;
-    const FreshSight sight{seen.record, held.holds, own, seen.lock, seen.hangs};
+    const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.being_shelved = seen.record && is_being_shelved(seen.record->server);
     look.has_task = seen.record && !seen.record->server.task_state.empty();
     look.shelved = seen.record && !look.has_task && seen.record->server.status == "SHELVED";
+    if (seen.hangs && look.verdict.kind == Kind::fit) look.verdict = {Kind::unfit, *seen.hangs};
     // Its room is kept for the search before it goes, and it takes too long.
     if (source_ == RequestSource::gateway && look.verdict.kind == Kind::fit &&
         look.verdict.departure != Departure::deleted)
@@ -197,11 +197,23 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     return look;
 }
 
-/// What the reaper shelved itself, and deletes after all, is only slow.
+/// Nova confirms a resize before it deletes the server, and needs its source for that. What the
+/// reaper shelved itself, and deletes after all, is only slow.
 ResultTask<std::optional<std::string>> Recheck::read_hanging(
     const std::optional<ServerRecord>& record) {
     if (!record || unshelvable_.contains(record->server.id)) co_return std::optional<std::string>{};
     Server server = record->server;
+    if (server.status == "VERIFY_RESIZE" && !is_being_deleted(server)) {
+        const auto resizes = co_await cloud_.compute.unconfirmed_resizes();
+        if (!resizes) co_return resizes.error();
+        for (const auto& resize : *resizes) {
+            if (resize.server != server.id) continue;
+            const auto source = co_await cloud_.compute.compute_service(resize.source_host);
+            if (!source) co_return source.error();
+            const bool up = *source && (*source)->up;
+            if (!up) co_return std::optional{why_unconfirmable(resize.source_host)};
+        }
+    }
     co_return co_await ask_why_stop_hangs(cloud_, std::move(server));
 }
 

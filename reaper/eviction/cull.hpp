@@ -66,7 +66,6 @@ struct FreshSight {
     const Allocations& allocations;             ///< what is to come free, by Placement
     const Allocations& own;                     ///< what the server itself holds
     LockHolder lock = LockHolder::unknown;      ///< of a locked one
-    const std::optional<std::string>& hangs;    ///< why Nova would not delete it soon
 };
 
 /// Judges `victim` by what was read at `now`.

@@ -325,6 +325,7 @@ struct FreshDecision::State {
     std::shared_ptr<const CompiledPolicy> policy;
     Request request;  ///< with what may be lent to it
     std::map<ServerId, std::string> skipped;
+    std::map<ServerId, std::string> staying{};  ///< those, and what this round can't delete
     std::uint64_t builds_before = 0;
     bool lends = false;
     bool bound = false;  ///< see `by_aggregates`
@@ -425,6 +426,8 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
         if (state.build != refresher_.build()) co_return Next::round;
     }
     refresher_.link_resizes();
+    state.staying = state.skipped;
+    state.staying.merge(cache.unconfirmable());
     state.now = clock_.now();
     rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, cache.index().changes(),
                    state.now);
@@ -435,7 +438,7 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
     safeguards_.breaker().see_projects(static_cast<int>(cache.index().fleets().size()));
     const auto began = thread_cpu_time();
     state.changes = refresher_.changes();
-    state.decision = decide_now(*state.policy, state.request, state.skipped);
+    state.decision = decide_now(*state.policy, state.request, state.staying);
     search_times_.add(thread_cpu_time() - began);
     co_return Next::step;
 }
@@ -494,7 +497,7 @@ ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
         given = co_await borrow(state.policy, std::move(request), Giving::write);
         if (!given.would) state.request.lent_by = given.by;
     } else {
-        auto not_those = state.skipped;
+        auto not_those = state.staying;
         given = co_await release_reserved(state.policy, std::move(request), state.decision,
                                           std::move(not_those), Giving::write);
     }
@@ -573,7 +576,7 @@ ResultTask<FreshDecision::Next> FreshDecision::confirm(State& state) {
         co_return Next::round;
     }
     const DecisionSight sight{*state.policy, state.request, refresher_.cache(), rooms_.ledger(),
-                              safeguards_,   state.skipped, state.decision,     state.now};
+                              safeguards_,   state.staying, state.decision,     state.now};
     if (observer_ != nullptr) observer_->on_decision(sight);
     co_return Next::answer;
 }
@@ -616,7 +619,7 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
     if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
-    const auto skipped = refresher_.kept_by_locks();
+    const auto skipped = refresher_.kept_by_nova();
     Decision decision = decide_now(*policy, request, skipped);
     ReservationController::Release given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
@@ -639,7 +642,7 @@ Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPoli
     if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
-    const auto skipped = refresher_.kept_by_locks();
+    const auto skipped = refresher_.kept_by_nova();
     const CloudCache& cache = refresher_.cache();
     const TimePoint now = clock_.now();
     std::vector<Host> given;

@@ -254,6 +254,12 @@ std::map<ServerId, std::string> CacheRefresher::kept_by_locks() const {
     return kept;
 }
 
+std::map<ServerId, std::string> CacheRefresher::kept_by_nova() const {
+    auto kept = kept_by_locks();
+    kept.merge(cache_.unconfirmable());
+    return kept;
+}
+
 void CacheRefresher::remember_soft_deletions() {
     soft_deleted_.clear();
     for (const auto& record : cache_.soft_deleted()) soft_deleted_.insert(record.server.id);

@@ -102,6 +102,27 @@ TEST_F(OwnersTest, AResizeThatWasConfirmedSinceThePlanLeftNothingBehind) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+/// Nova confirms a resize before it deletes the server, on the host that it came from.
+TEST_F(OwnersTest, OneWhoseResizeCantBeConfirmedStays) {
+    cloud.add_host("host1", small);
+    cloud.add_host("host2", small);
+    cloud.add_server("resized", "host2", "spot", small);
+    cloud.leave_behind("resized", "host1", small);
+    cloud.services.at("host1").up = false;
+    requester();
+    EXPECT_EQ(served(2).kind, OutcomeKind::not_enough);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_FALSE(journal.has_step("resized", Step::skipped)) << "no plan has it";
+    cloud.services.at("host1").enabled = false;
+    cloud.services.at("host1").up = true;
+    requester("requester-2");
+    before("allocations resized", [this] { cloud.services.at("host1").up = false; });
+    messages->deliver(body_of(another("req-2", "requester-2")));
+    EXPECT_NE(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.has_step("resized", Step::skipped));
+}
+
 /// Resized to a flavor that is not revocable: what it left behind does not make it so.
 TEST_F(OwnersTest, WhatItLeftBehindMakesNoServerRevocable) {
     settings.policy.taggers = {{"resource", {}}};

@@ -35,7 +35,7 @@ protected:
                                aggregates_, notice_,   shelve_,    life_span_};
         const std::optional<ServerRecord> record{record_};
         const Allocations held{{ProviderId{"p"}, Resources{{"VCPU", 1}}}};
-        return judge_fresh(victim_, FreshSight{record, held, held, lock_, hangs_}, rules, noon);
+        return judge_fresh(victim_, FreshSight{record, held, held, lock_}, rules, noon);
     }
 
     Taggers taggers_;
@@ -46,7 +46,6 @@ protected:
     Victim victim_;
     ServerRecord record_;
     LockHolder lock_ = LockHolder::unknown;
-    std::optional<std::string> hangs_;
     std::vector<AggregateRecord> aggregates_;
     const LifeSpanSettings* life_span_ = nullptr;
 };
@@ -128,16 +127,6 @@ TEST_F(FreshCheck, WhatWasToEndOfAgeAndIsYoungerLives) {
     EXPECT_EQ(judge().kind, Kind::fit);
     settings = {};  // it was turned off
     EXPECT_EQ(judge().kind, Kind::unfit);
-}
-
-TEST_F(FreshCheck, WhatNovaWouldNotDeleteSoonIsUnfit) {
-    record_.server.task_state = "powering-off";
-    EXPECT_EQ(judge().kind, Kind::fit) << judge().reason;
-    hangs_ = "its stop has not ended for 2min";
-    EXPECT_EQ(judge().kind, Kind::unfit);
-    EXPECT_EQ(judge().reason, *hangs_);
-    record_.server.task_state = "deleting";
-    EXPECT_EQ(judge().kind, Kind::going);
 }
 
 TEST_F(FreshCheck, ADeletionByAnotherUserIsCreditedWhateverProtectsTheServer) {
