@@ -203,7 +203,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                    return decide(*service.settings_.policy, request, refresher.cache().index(),
                                  refresher.cache().tag_data(), service.rooms_.ledger(),
                                  service.ports_.cloud.clock.now(), safeguards.safeguards(),
-                                 refresher.kept_by_locks());
+                                 refresher.kept_by_nova());
                },
                [this](const ServerId& server) { labels.placed(server); }, service.spawner(),
                coordinator, service.stopping_}) {}

@@ -155,9 +155,12 @@ ResultTask<Recheck::Seen> Recheck::read_server(ServerId server) {
     if (!record) co_return record.error();
     auto lock = co_await read_lock(*record);
     if (!lock) co_return lock.error();
+    auto hangs = co_await read_hanging(*record);
+    if (!hangs) co_return hangs.error();
     Seen seen;
     seen.record = std::move(*record);
     seen.lock = *lock;
+    seen.hangs = std::move(*hangs);
     co_return seen;
 }
 
@@ -186,12 +189,33 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     look.being_shelved = seen.record && is_being_shelved(seen.record->server);
     look.has_task = seen.record && !seen.record->server.task_state.empty();
     look.shelved = seen.record && !look.has_task && seen.record->server.status == "SHELVED";
+    if (seen.hangs && look.verdict.kind == Kind::fit) look.verdict = {Kind::unfit, *seen.hangs};
     // Its room is kept for the search before it goes, and it takes too long.
     if (source_ == RequestSource::gateway && look.verdict.kind == Kind::fit &&
         look.verdict.departure != Departure::deleted)
         look.verdict = {Kind::unfit, "it is to be shelved"};
     look.held = std::move(held);
     return look;
+}
+
+/// Nova confirms a resize before it deletes the server, and needs its source for that. What the
+/// reaper shelved itself, and deletes after all, is only slow.
+ResultTask<std::optional<std::string>> Recheck::read_hanging(
+    const std::optional<ServerRecord>& record) {
+    if (!record || unshelvable_.contains(record->server.id)) co_return std::optional<std::string>{};
+    Server server = record->server;
+    if (server.status == "VERIFY_RESIZE" && !is_being_deleted(server)) {
+        const auto resizes = co_await cloud_.compute.unconfirmed_resizes();
+        if (!resizes) co_return resizes.error();
+        for (const auto& resize : *resizes) {
+            if (resize.server != server.id) continue;
+            const auto source = co_await cloud_.compute.compute_service(resize.source_host);
+            if (!source) co_return source.error();
+            const bool up = *source && (*source)->up;
+            if (!up) co_return std::optional{why_unconfirmable(resize.source_host)};
+        }
+    }
+    co_return co_await ask_why_stop_hangs(cloud_, std::move(server));
 }
 
 /// Where owners' locks count, it makes no difference which user set one.

@@ -112,16 +112,18 @@ public:
     bool give_up_shelving(const ServerId& server) { return unshelvable_.insert(server).second; }
 
 private:
-    /// What Nova has of it, and which user holds its lock.
+    /// What Nova has of it, which user holds its lock, and why its deletion would hang.
     struct Seen {
         std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
         LockHolder lock = LockHolder::none;
+        std::optional<std::string> hangs{};
         std::optional<Allocations> own{};  ///< if another consumer holds the room of the victim
     };
     ResultTask<Seen> read_server(ServerId server);
     Task<Result<Seen>> see(const Victim& victim);
     RecheckResult judge(const Victim& victim, Consumer held, const Seen& seen,
                         Duration began) const;
+    ResultTask<std::optional<std::string>> read_hanging(const std::optional<ServerRecord>& record);
     ResultTask<LockHolder> read_lock(const std::optional<ServerRecord>& record);
     Task<Result<void>> read_tag_data_after(std::uint64_t reading);
 

@@ -38,4 +38,8 @@ std::string protection_text(const ServerProtection& protection) {
     return text;
 }
 
+std::string why_unconfirmable(const std::string& source_host) {
+    return "Nova could not confirm its resize: " + printable(source_host, 64) + " is down";
+}
+
 }  // namespace reaper

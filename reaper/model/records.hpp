@@ -124,6 +124,9 @@ struct UnconfirmedResize {
     friend bool operator==(const UnconfirmedResize&, const UnconfirmedResize&) = default;
 };
 
+/// Why a server stays whose resize Nova would confirm before it deletes it: its source is down.
+std::string why_unconfirmable(const std::string& source_host);
+
 /// A server as Nova reports it. `server.allocations` and `revocable_because` are not Nova's to know
 /// and stay empty.
 struct ServerRecord {

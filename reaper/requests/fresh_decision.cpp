@@ -209,8 +209,9 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
-/// An administrator's lock counts, its owner's does not, and only Nova says which it is: asked
-/// where a victim is locked, about all locked servers of its host. Those that stay are skipped.
+/// An administrator's lock counts, its owner's does not, and a stop may hang: only Nova says which
+/// it is. Asked where that matters for a victim, about all such servers of its host. Those that
+/// stay are skipped.
 /// True if something was asked: the decision is older than the answer.
 ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<ServerId>& asked,
                                             std::map<ServerId, std::string>& skipped) {
@@ -221,12 +222,13 @@ ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<S
         const bool matters =
             std::any_of(plan.victims.begin(), plan.victims.end(), [&](const Victim& victim) {
                 const Server* const server = refresher_.cache().find(victim.server);
-                return server != nullptr && server->locked && !asked.contains(victim.server);
+                return server != nullptr && needs_actions(*server) &&
+                       !asked.contains(victim.server);
             });
         if (!matters) continue;
         for (const auto* const servers : {&host->servers, &host->left_behind})
             for (const Server& server : *servers)
-                if (server.revocable() && server.locked && !skipped.contains(server.id) &&
+                if (server.revocable() && needs_actions(server) && !skipped.contains(server.id) &&
                     asked.insert(server.id).second)
                     locked.push_back(server);
     }
@@ -323,6 +325,7 @@ struct FreshDecision::State {
     std::shared_ptr<const CompiledPolicy> policy;
     Request request;  ///< with what may be lent to it
     std::map<ServerId, std::string> skipped;
+    std::map<ServerId, std::string> staying{};  ///< those, and what this round can't delete
     std::uint64_t builds_before = 0;
     bool lends = false;
     bool bound = false;  ///< see `by_aggregates`
@@ -423,6 +426,8 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
         if (state.build != refresher_.build()) co_return Next::round;
     }
     refresher_.link_resizes();
+    state.staying = state.skipped;
+    state.staying.merge(cache.unconfirmable());
     state.now = clock_.now();
     rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, cache.index().changes(),
                    state.now);
@@ -430,9 +435,10 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
     rooms_.admits(state.request);
     if (reservations_ != nullptr) reservations_->update_ledger();
     safeguards_.see_several_cells(refresher_.several_cells());
+    safeguards_.breaker().see_projects(static_cast<int>(cache.index().fleets().size()));
     const auto began = thread_cpu_time();
     state.changes = refresher_.changes();
-    state.decision = decide_now(*state.policy, state.request, state.skipped);
+    state.decision = decide_now(*state.policy, state.request, state.staying);
     search_times_.add(thread_cpu_time() - began);
     co_return Next::step;
 }
@@ -491,7 +497,7 @@ ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
         given = co_await borrow(state.policy, std::move(request), Giving::write);
         if (!given.would) state.request.lent_by = given.by;
     } else {
-        auto not_those = state.skipped;
+        auto not_those = state.staying;
         given = co_await release_reserved(state.policy, std::move(request), state.decision,
                                           std::move(not_those), Giving::write);
     }
@@ -570,7 +576,7 @@ ResultTask<FreshDecision::Next> FreshDecision::confirm(State& state) {
         co_return Next::round;
     }
     const DecisionSight sight{*state.policy, state.request, refresher_.cache(), rooms_.ledger(),
-                              safeguards_,   state.skipped, state.decision,     state.now};
+                              safeguards_,   state.staying, state.decision,     state.now};
     if (observer_ != nullptr) observer_->on_decision(sight);
     co_return Next::answer;
 }
@@ -613,7 +619,7 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
     if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
-    const auto skipped = refresher_.kept_by_locks();
+    const auto skipped = refresher_.kept_by_nova();
     Decision decision = decide_now(*policy, request, skipped);
     ReservationController::Release given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
@@ -636,7 +642,7 @@ Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPoli
     if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
-    const auto skipped = refresher_.kept_by_locks();
+    const auto skipped = refresher_.kept_by_nova();
     const CloudCache& cache = refresher_.cache();
     const TimePoint now = clock_.now();
     std::vector<Host> given;
@@ -685,6 +691,7 @@ ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const Comp
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
+        safeguards_.breaker().see_projects(static_cast<int>(cache.index().fleets().size()));
         const auto need = needed(request);
         if (!need) co_return need.error();
         auto staying = skipped;

@@ -194,17 +194,36 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
 }
 
 std::optional<Breaker::Change> Breaker::note_deletion(bool succeeded, const RequestId& request,
+                                                      const std::optional<ProjectId>& hung,
                                                       TimePoint at) {
-    failed_ = succeeded ? 0 : std::min(failed_ + 1, max_counted);
+    if (succeeded) {
+        failed_ = refused_ = 0;
+        hung_.clear();
+        return std::nullopt;
+    }
+    failed_ = std::min(failed_ + 1, max_counted);
+    if (hung)
+        hung_.insert(*hung);
+    else
+        refused_ = std::min(refused_ + 1, max_counted);
     const CircuitState state = circuit_.state(at);
     const bool enough = state == CircuitState::half_open || failed_ >= settings_.failed;
-    if (succeeded || state == CircuitState::open || settings_.failed == 0 || !enough)
-        return std::nullopt;
+    if (state == CircuitState::open || settings_.failed == 0 || !enough) return std::nullopt;
+    // One owner may hold the locks of any number of servers, but can't make Nova refuse.
+    const int needed = state == CircuitState::half_open ? 1 : settings_.failed;
+    const int projects = std::min(settings_.projects, with_servers_.value_or(settings_.projects));
+    if (refused_ < needed && static_cast<int>(hung_.size()) < projects) return std::nullopt;
     by_deletions_ = true;
     return open(
         counted(failed_, "deletion") + " in a row failed" + last_for(request) +
             "; see `reaper history` and Nova, and find what keeps servers from being deleted",
         at);
+}
+
+void Breaker::reset() {
+    const auto with_servers = with_servers_;
+    *this = Breaker{settings_};
+    with_servers_ = with_servers;
 }
 
 void Breaker::open_again(TimePoint at, std::string why) {

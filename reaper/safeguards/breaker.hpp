@@ -1,6 +1,7 @@
 // The circuit breaker of the whole cloud: opens when culls of several projects keep going unused,
-// or deletions keep failing, and tries again by itself. It only decides; stopping, and going on, is
-// its owner's.
+// or deletions keep failing, and tries again by itself. Owners can make deletions of their servers
+// hang: those of one project alone open it only if no other has revocable servers. It only decides;
+// stopping, and going on, is its owner's.
 #pragma once
 
 #include <map>
@@ -120,10 +121,14 @@ public:
     /// Each returns what it changes, if anything.
     std::optional<Change> note_freed_room(const RequestId& request, const ProjectId& project,
                                           CullWorth worth, int slots, TimePoint at);
-    std::optional<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
+    /// `hung`: whose server Nova was to delete and did not; none of a deletion that it refused.
+    std::optional<Change> note_deletion(bool succeeded, const RequestId& request,
+                                        const std::optional<ProjectId>& hung, TimePoint at);
+    /// So many projects have revocable servers.
+    void see_projects(int with_servers) { with_servers_ = with_servers; }
 
     /// An operator has checked (`reaper resume`): counting begins again.
-    void reset() { *this = Breaker{settings_}; }
+    void reset();
     CircuitState state(TimePoint now) const { return circuit_.state(now); }
     /// Until when it is open; none if it is not, or never tries again by itself.
     std::optional<TimePoint> until() const { return circuit_.until(); }
@@ -144,8 +149,11 @@ private:
     int wasted_ = 0;
     int lost_ = 0;  ///< of those: to new revocable servers
     int failed_ = 0;
-    bool by_deletions_ = false;     ///< why it opened
-    std::set<ProjectId> projects_;  ///< whose culls those were
+    int refused_ = 0;                  ///< of those: Nova's answer was an error
+    std::set<ProjectId> hung_;         ///< whose servers the others of those are
+    std::optional<int> with_servers_;  ///< projects; none: not known
+    bool by_deletions_ = false;        ///< why it opened
+    std::set<ProjectId> projects_;     ///< whose culls those were
     std::string reason_;
 };
 

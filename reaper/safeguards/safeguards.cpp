@@ -199,9 +199,10 @@ std::map<HostId, std::string> Safeguards::passed_over(TimePoint now) const {
 }
 
 std::vector<Safeguards::Change> Safeguards::note_deletion(bool succeeded, const RequestId& request,
-                                                          TimePoint at) {
+                                                          const ServerId& server, TimePoint at) {
     std::vector<Change> changes;
-    if (auto change = breaker_.note_deletion(succeeded, request, at))
+    const auto hung = history_.project_of(server);
+    if (auto change = breaker_.note_deletion(succeeded, request, hung, at))
         changes.push_back({"breaker-opened", std::move(change->reason)});
     return changes;
 }

@@ -106,8 +106,10 @@ public:
     /// Room on the hosts that the request could have taken and did not, though no servers were
     /// deleted for it.
     void note_cooldown(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at);
-    /// How a deletion went. Returns what that changes.
-    std::vector<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
+    /// How the deletion of the server went. One that Nova refused is no victim. Returns
+    /// what that changes.
+    std::vector<Change> note_deletion(bool succeeded, const RequestId& request,
+                                      const ServerId& server, TimePoint at);
     /// The wall clock was set forward by this duration (or back).
     void shift(Duration by);
     /// An operator has checked: earlier failures in a row no longer count.

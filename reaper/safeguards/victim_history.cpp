@@ -41,6 +41,12 @@ bool VictimHistory::contains(const ServerId& server,
     });
 }
 
+std::optional<ProjectId> VictimHistory::project_of(const ServerId& server) const {
+    const auto at = by_server_.find(server);
+    if (at == by_server_.end()) return std::nullopt;
+    return at->second->second.project;
+}
+
 VictimHistory::ByServer::iterator VictimHistory::entry_of(ByTime::iterator at) {
     const auto [begin, end] = by_server_.equal_range(at->second.server);
     return std::find_if(begin, end, [&](const auto& each) { return each.second == at; });

@@ -55,6 +55,8 @@ public:
 
     /// Was it evicted since it was launched? (Not known: ever?)
     bool contains(const ServerId& server, const std::optional<TimePoint>& launched) const;
+    /// Whose it was; none if it is not known.
+    std::optional<ProjectId> project_of(const ServerId& server) const;
     bool empty() const { return by_time_.empty(); }
     std::size_t size() const { return by_time_.size(); }
     /// Those after `since`, oldest first.

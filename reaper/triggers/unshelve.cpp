@@ -72,6 +72,15 @@ ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
     const Schedule* const search = dependencies_.schedules.find(last->request, record.server.id);
     if (search != nullptr && search->ended) co_return Result<void>{};
     if (submitted_.contains(last->request)) co_return Result<void>{};
+    ServerId server = record.server.id;
+    RequestId request = last->request;
+    // Only there Nova says why it failed.
+    const auto action =
+        co_await dependencies_.cloud.compute.action(std::move(server), std::move(request));
+    if (!action) co_return action.error();
+    if (!*action || !(*action)->ended || !(*action)->failed ||
+        (*action)->cause == FailureCause::other)
+        co_return Result<void>{};
     auto lease = std::make_shared<ServingLease>(dependencies_.messages);
     if (!lease->held()) {
         if (dependencies_.connected()) left_to_other_.emplace(last->request, now);

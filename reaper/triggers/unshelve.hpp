@@ -1,11 +1,11 @@
 // Trigger: servers whose unshelving found no host. Nova does not report it; the server just stays
 // SHELVED_OFFLOADED, and only its record of actions says that the last one failed.
 //
-// Looks every `trigger.unshelve_interval` at those that were changed lately (one call, and one more
-// for each of them). Of several reapers on one queue all look, and the one that serves it submits:
-// what it leaves when it goes down, the next one has seen, and what it had time to serve is left
-// alone. After a loss of the queue they are submitted again, which gives requests in flight their
-// lease back.
+// Looks every `trigger.unshelve_interval` at those that were changed lately (one call, one more for
+// each of them, and one more for each failure, whose cause Nova may know to be another). Of several
+// reapers on one queue all look, and the one that serves it submits: what it leaves when it goes
+// down, the next one has seen, and what it had time to serve is left alone. After a loss of the
+// queue they are submitted again, which gives requests in flight their lease back.
 #pragma once
 
 #include <cstdint>

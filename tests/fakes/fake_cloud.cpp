@@ -275,6 +275,13 @@ ResultTask<std::optional<ActionRecord>> FakeCloud::action(ServerId id, RequestId
     if (found != recorded_actions.end()) co_return std::optional<ActionRecord>{found->second};
     const auto server = servers_.find(id);
     const bool booting = server != servers_.end() && server->second.record.server.status == "ERROR";
+    if (!booting)
+        for (const ActionRecord& each : histories[id])
+            if (each.request == request) {
+                ActionRecord shown = each;
+                shown.ended = true;
+                co_return std::optional<ActionRecord>{std::move(shown)};
+            }
     if (!booting || forgotten.contains(request.str())) co_return std::optional<ActionRecord>{};
     ActionRecord create;
     create.name = "create";

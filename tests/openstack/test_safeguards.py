@@ -375,7 +375,7 @@ def test_deletions_that_come_to_nothing_open_the_breaker(cloud: Cloud, install) 
     one, *_ = cloud.hosts
     reaper = install()
     reaper.config["cull"]["deadline"] = "8s"  # enough to ask for both deletions
-    reaper.config["breaker"] = {"failed": 2}
+    reaper.config["breaker"] = {"failed": 2, "projects": 1}
     reaper.start()
     fleet = full_but_for(cloud, SPOT, HALF_SPOT)
     mark = cloud.mark()

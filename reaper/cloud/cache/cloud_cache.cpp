@@ -715,6 +715,21 @@ void CloudCache::set_resizes(std::vector<UnconfirmedResize> resizes) {
     resizes_ = std::move(resizes);
 }
 
+std::map<ServerId, std::string> CloudCache::unconfirmable() const {
+    std::map<ServerId, std::string> all;
+    for (const auto& resize : resizes_) {
+        const Server* const server = find(resize.server);
+        const auto [first, last] = by_service_.equal_range(resize.source_host);
+        if (server == nullptr || !waits(*server) || first == last) continue;
+        const bool up = std::any_of(first, last, [this](const auto& each) {
+            const Host* const source = find(each.second);
+            return source == nullptr || source->up;
+        });
+        if (!up) all.emplace(server->id, why_unconfirmable(resize.source_host));
+    }
+    return all;
+}
+
 bool CloudCache::link_resizes() {
     if (resizes_.empty() && left_behind_on_.empty()) return false;
     std::map<HostId, std::vector<Server>> wanted;

@@ -148,6 +148,9 @@ public:
     void set_resizes(std::vector<UnconfirmedResize> resizes);
     /// Shows on the hosts what their former servers hold there now. True if that is news.
     bool link_resizes();
+    /// Servers that Nova can't delete, because it could not confirm their resizes on the way: the
+    /// hosts that they came from are down. Each with the reason.
+    std::map<ServerId, std::string> unconfirmable() const;
     /// Does a revocable server wait for its resize to be confirmed, as far as is known?
     bool has_unconfirmed() const { return !unconfirmed_on_.empty(); }
 

@@ -237,7 +237,7 @@ Task<void> CacheRefresher::learn_lock_holders() {
     std::vector<Server> locked;
     for (const Host* const host : cache_.hosts())
         for (const Server& server : host->servers)
-            if (server.locked && server.revocable() && !lock_holders_.knows(server.id) &&
+            if (needs_actions(server) && server.revocable() && !lock_holders_.knows(server.id) &&
                 locked.size() < most_locks_learnt)
                 locked.push_back(server);
     if (locked.empty()) co_return;
@@ -249,8 +249,14 @@ std::map<ServerId, std::string> CacheRefresher::kept_by_locks() const {
     auto kept = lock_holders_.known();
     std::erase_if(kept, [this](const auto& each) {
         const Server* const server = cache_.find(each.first);
-        return server == nullptr || !server->locked;
+        return server == nullptr || !needs_actions(*server);
     });
+    return kept;
+}
+
+std::map<ServerId, std::string> CacheRefresher::kept_by_nova() const {
+    auto kept = kept_by_locks();
+    kept.merge(cache_.unconfirmable());
     return kept;
 }
 

@@ -109,8 +109,10 @@ public:
     /// most; what can't be asked stays unknown.
     Task<void> learn_lock_holders();
     static constexpr std::size_t most_locks_learnt = 500;
-    /// The same of servers that are locked still, as far as it was asked lately.
+    /// The same of servers that are locked, or being stopped, still, as far as it was asked lately.
     std::map<ServerId, std::string> kept_by_locks() const;
+    /// The same, with those whose resizes Nova could not confirm.
+    std::map<ServerId, std::string> kept_by_nova() const;
     /// Asks Nova where these servers are, and reads the hosts where the cache has it otherwise.
     ResultTask<void> locate(std::set<ServerId> servers);
 

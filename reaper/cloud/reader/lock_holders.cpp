@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/shelving.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {
@@ -11,6 +13,8 @@ namespace {
 constexpr std::size_t locks_asked_at_a_time = 16;
 /// An administrator may unlock it, and its owner lock it again, without our seeing it unlocked.
 constexpr Duration remembered_for = std::chrono::minutes{10};
+/// By default, Nova gives a guest a minute.
+constexpr Duration stop_takes = std::chrono::seconds{90};
 
 }  // namespace
 
@@ -38,16 +42,43 @@ std::optional<std::string> why_lock_counts(LockHolder holder) {
     return std::nullopt;
 }
 
-ResultTask<std::map<ServerId, std::string>> LockHolders::ask(std::vector<Server> locked) {
+bool is_being_stopped(const Server& server) {
+    return server.task_state == "powering-off" ||
+           (!server.task_state.empty() && is_being_shelved(server));
+}
+
+bool needs_actions(const Server& server) {
+    return server.locked || is_being_stopped(server);
+}
+
+std::optional<std::string> why_stop_hangs(const std::vector<ActionRecord>& actions, TimePoint now) {
+    const auto last = std::find_if(actions.begin(), actions.end(), [](const ActionRecord& action) {
+        return action.name == "stop" || action.name == "shelve" || action.name == "shelveOffload";
+    });
+    if (last == actions.end() || now - last->started <= stop_takes) return std::nullopt;
+    return std::string{last->name == "stop" ? "its stop" : "its shelving"} + " has not ended for " +
+           format_duration(now - last->started) + ", and Nova deletes it after that";
+}
+
+ResultTask<std::optional<std::string>> ask_why_stop_hangs(CloudPorts ports, Server server) {
+    std::optional<std::string> none;
+    if (!is_being_stopped(server)) co_return none;
+    auto actions = co_await ports.compute.actions(std::move(server.id));
+    if (actions) co_return why_stop_hangs(*actions, ports.clock.now());
+    if (actions.error().code == Errc::forbidden) co_return none;
+    co_return actions.error();
+}
+
+ResultTask<std::map<ServerId, std::string>> LockHolders::ask(std::vector<Server> servers) {
     std::map<ServerId, std::string> stay;
     std::erase_if(known_,
                   [this](const auto& each) { return each.second.until <= ports_.clock.steady(); });
     std::optional<Error> error;
-    for (std::size_t from = 0; from < locked.size() && !error; from += locks_asked_at_a_time) {
+    for (std::size_t from = 0; from < servers.size() && !error; from += locks_asked_at_a_time) {
         std::vector<Task<void>> questions;
-        const std::size_t to = std::min(locked.size(), from + locks_asked_at_a_time);
+        const std::size_t to = std::min(servers.size(), from + locks_asked_at_a_time);
         for (std::size_t i = from; i < to; ++i)
-            questions.push_back(ask_one(std::move(locked[i]), stay, error));
+            questions.push_back(ask_one(std::move(servers[i]), stay, error));
         co_await run_all(std::move(questions));
     }
     if (error) co_return *error;
@@ -57,12 +88,15 @@ ResultTask<std::map<ServerId, std::string>> LockHolders::ask(std::vector<Server>
 Task<void> LockHolders::ask_one(Server server, std::map<ServerId, std::string>& stay,
                                 std::optional<Error>& error) {
     const ServerId id = server.id;
-    auto holder = co_await ask_lock_holder(ports_, std::move(server));
-    if (!holder) {
-        if (!error) error = holder.error();
+    Server stopped = server;
+    const auto holder = co_await ask_lock_holder(ports_, std::move(server));
+    const auto hangs = co_await ask_why_stop_hangs(ports_, std::move(stopped));
+    if (!holder || !hangs) {
+        if (!error) error = !holder ? holder.error() : hangs.error();
         co_return;
     }
-    const auto why = why_lock_counts(*holder);
+    auto why = why_lock_counts(*holder);
+    if (!why) why = *hangs;
     known_.insert_or_assign(id, Known{why, ports_.clock.steady() + remembered_for});
     if (why) stay.insert_or_assign(id, *why);
 }

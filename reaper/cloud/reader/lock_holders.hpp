@@ -5,6 +5,9 @@
 // Nova itself calls a lock the owner's if it was set in the server's own project. (Locking a locked
 // server changes nothing, and Nova records no action.) Where it does not say, the lock is taken to
 // be an administrator's.
+//
+// The same record says since when a server is being stopped or shelved. Meanwhile Nova keeps each
+// deletion waiting for its guest, for as long as the image of its owner says.
 #pragma once
 
 #include <map>
@@ -32,14 +35,27 @@ ResultTask<LockHolder> ask_lock_holder(CloudPorts ports, Server server);
 /// Why a server stays whose lock has this holder; none if it may go.
 std::optional<std::string> why_lock_counts(LockHolder holder);
 
-/// Remembers for a while which locks count, so that no plan rests on their servers. Right before a
-/// deletion it is asked again. The ports must outlive it.
+/// It is being stopped or shelved: Nova deletes it after that.
+bool is_being_stopped(const Server& server);
+
+/// Of one that is being stopped: why no plan may rest on its deletion; none if that may end soon.
+/// `actions`: what Nova remembers of it, the newest first.
+std::optional<std::string> why_stop_hangs(const std::vector<ActionRecord>& actions, TimePoint now);
+
+/// The same of any server, asked now; none where we may not ask.
+ResultTask<std::optional<std::string>> ask_why_stop_hangs(CloudPorts ports, Server server);
+
+/// Only Nova's record of actions says whether it may go.
+bool needs_actions(const Server& server);
+
+/// Remembers for a while which locks and stops count, so that no plan rests on their servers. Right
+/// before a deletion it is asked again. The ports must outlive it.
 class LockHolders {
 public:
     explicit LockHolders(CloudPorts ports) : ports_(ports) {}
 
-    /// Asks about these locked servers. Those that stay, each with the reason.
-    ResultTask<std::map<ServerId, std::string>> ask(std::vector<Server> locked);
+    /// Asks about these, which need it. Those that stay, each with the reason.
+    ResultTask<std::map<ServerId, std::string>> ask(std::vector<Server> servers);
     /// Those that stay, as far as that is known.
     std::map<ServerId, std::string> known() const;
     /// It was asked lately.

@@ -42,7 +42,7 @@ std::vector<DutyScope> DutyLoop::scopes() const {
 /// Calls `visit` with each revocable server that no correction or lock keeps, and its host.
 template <class Visit>
 void DutyLoop::each_server(const DutyScope& scope, Visit visit) const {
-    const auto kept = dependencies_.refresher.kept_by_locks();
+    const auto kept = dependencies_.refresher.kept_by_nova();
     for (const Host* const host : scope.hosts) {
         if (!host->up || dependencies_.corrections.busy(host->id)) continue;
         for (const Server& server : host->servers)

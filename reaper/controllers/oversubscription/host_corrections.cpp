@@ -35,7 +35,7 @@ std::vector<HostCorrections::Choice> HostCorrections::candidates(const Host& hos
     const ResourceClass& room_class = dependencies_.settings.oversubscription->room_class;
     const TimePoint now = dependencies_.clock.now();
     std::vector<Choice> all;
-    const auto kept = dependencies_.refresher.kept_by_locks();
+    const auto kept = dependencies_.refresher.kept_by_nova();
     for (const Server& server : host.servers) {
         if (!may_go(server, host) || kept.contains(server.id)) continue;
         const Amount sold = oversubscribed_by(server, host, room_class);

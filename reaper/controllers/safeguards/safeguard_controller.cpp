@@ -129,7 +129,7 @@ void SafeguardController::on_sent(const Request& request, const Victim& victim,
 void SafeguardController::on_deletion(const RequestId& request, const ServerId& server,
                                       bool succeeded) {
     if (succeeded) safeguards_.deletions().ended(server, dependencies_.clock.now());
-    tell(safeguards_.note_deletion(succeeded, request, dependencies_.clock.now()));
+    tell(safeguards_.note_deletion(succeeded, request, server, dependencies_.clock.now()));
 }
 
 void SafeguardController::on_freed_room(const Request& request, const FreedRoomResult& freed_room) {

@@ -105,6 +105,7 @@ struct DeletionEnd {
     TimePoint at;
     bool succeeded;
     RequestId request;
+    ServerId server;
 };
 
 /// How deletions went, oldest first.
@@ -113,7 +114,7 @@ std::vector<DeletionEnd> deletions_in(const std::vector<RequestRecord>& records,
     for (const auto& record : records)
         for (const auto& step : record.steps)
             if (step.at > after && (step.step == Step::failed || step.step == Step::gone))
-                ends.push_back({step.at, step.step == Step::gone, record.request.id});
+                ends.push_back({step.at, step.step == Step::gone, record.request.id, step.server});
     std::stable_sort(ends.begin(), ends.end(),
                      [](const DeletionEnd& a, const DeletionEnd& b) { return a.at < b.at; });
     return ends;
@@ -211,7 +212,7 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
             read.safeguards.note_use(use.record->request, use.lived, use.at);
     }
     for (const auto& end : deletions_in(*records, reset))
-        read.safeguards.note_deletion(end.succeeded, end.request, end.at);
+        read.safeguards.note_deletion(end.succeeded, end.request, end.server, end.at);
     for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
         if (may_still_help(record, now)) read.safeguards.note_cull(as_freed(record));

@@ -19,6 +19,14 @@ protected:
         requester();
         for (const char* n : {"a", "b", "c", "d"}) change(std::string{"host1"} + n);
     }
+    /// Its guest does not, since then.
+    void stops(const std::string& id, Duration ago) {
+        cloud.server_at(id).record.server.task_state = "powering-off";
+        ActionRecord stop;
+        stop.name = "stop";
+        stop.started = clock.now() - ago;
+        cloud.histories[ServerId{id}] = {stop};
+    }
     const Outcome& served(int vcpus = 8) {
         start();
         messages->deliver(body_of(failure(vcpus)));
@@ -92,6 +100,27 @@ TEST_F(OwnersTest, AResizeThatWasConfirmedSinceThePlanLeftNothingBehind) {
     EXPECT_EQ(served(2).kind, OutcomeKind::already_there) << outcome_of("req-1").reason;
     EXPECT_TRUE(cloud.exists("resized"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+/// Nova confirms a resize before it deletes the server, on the host that it came from.
+TEST_F(OwnersTest, OneWhoseResizeCantBeConfirmedStays) {
+    cloud.add_host("host1", small);
+    cloud.add_host("host2", small);
+    cloud.add_server("resized", "host2", "spot", small);
+    cloud.leave_behind("resized", "host1", small);
+    cloud.services.at("host1").up = false;
+    requester();
+    EXPECT_EQ(served(2).kind, OutcomeKind::not_enough);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_FALSE(journal.has_step("resized", Step::skipped)) << "no plan has it";
+    cloud.services.at("host1").enabled = false;
+    cloud.services.at("host1").up = true;
+    requester("requester-2");
+    before("allocations resized", [this] { cloud.services.at("host1").up = false; });
+    messages->deliver(body_of(another("req-2", "requester-2")));
+    EXPECT_NE(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.has_step("resized", Step::skipped));
 }
 
 /// Resized to a flavor that is not revocable: what it left behind does not make it so.
@@ -179,6 +208,28 @@ TEST_F(OwnersTest, ItsRunningTimeBeginsAtItsCreationWhateverItsOwnerHasItDo) {
         server.launched = clock.now() - std::chrono::minutes{1};  // it was resized, or rebuilt
     });
     EXPECT_EQ(served().kind, OutcomeKind::freed) << outcome_of("req-1").reason;
+}
+
+/// While a guest shuts down, for as long as its image says, Nova does not delete it.
+TEST_F(OwnersTest, NoPlanRestsOnAServerWhoseStopDoesNotEnd) {
+    each([&](const std::string& id) {
+        if (id == "host1c") stops(id, std::chrono::minutes{2});
+        if (id == "host1d") stops(id, std::chrono::seconds{0});
+    });
+    EXPECT_EQ(served().kind, OutcomeKind::not_enough);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    requester("requester-2");
+    messages->deliver(body_of(another("req-2", "requester-2")));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed) << outcome_of("req-2").reason;
+    EXPECT_TRUE(cloud.exists("host1c"));
+}
+
+TEST_F(OwnersTest, AStopThatHangsSinceThePlanIsSeenBeforeAnyServerGoes) {
+    each([](const std::string&) {});
+    before("allocations host1a", [this] { stops("host1a", std::chrono::minutes{2}); });
+    EXPECT_EQ(served().kind, OutcomeKind::not_enough);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.has_step("host1a", Step::skipped));
 }
 
 ActionRecord done(const std::string& name, const std::string& project, bool failed = false) {

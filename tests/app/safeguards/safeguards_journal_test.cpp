@@ -242,6 +242,12 @@ TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {
         each.steps.push_back({each.steps.front().server, i == 0 ? Step::gone : Step::failed, "",
                               noon - 6min + i * 1min});
     }
+    EXPECT_EQ(read().safeguards.breaker().failed(), 5);
+    EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::closed) << "one project's";
+    std::get<Plan>(journal_.records[RequestId{"req-3"}].plans[0].decision)
+        .hosts[0]
+        .victims[0]
+        .project = ProjectId{"another"};
     EXPECT_THAT(read().safeguards.breaker().reason(), HasSubstr("5 deletions in a row failed"));
     EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::open);
     settings_.breaker.failed = 6;

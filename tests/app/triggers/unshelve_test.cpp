@@ -135,6 +135,16 @@ TEST_F(UnshelveTest, OneThatFoundAHostFailedForAnotherReason) {
     EXPECT_TRUE(journal.records.empty());
 }
 
+TEST_F(UnshelveTest, OneThatNovaKnowsAnotherCauseForIsLeftAlone) {
+    full_host();
+    const ServerId id = shelved();
+    cloud.histories[id] = {action("unshelve", true, "req-u")};
+    cloud.histories[id].front().cause = FailureCause::other;
+    start();
+    pass(std::chrono::minutes{1});
+    EXPECT_TRUE(journal.records.empty());
+}
+
 TEST_F(UnshelveTest, OneThatCouldNotBeLookedAtIsLookedAtAgain) {
     full_host();
     const ServerId last = shelved();

@@ -41,7 +41,8 @@ protected:
         Safeguards under{settings};
         for (const auto& past : victims) under.note_victim(past);
         if (breaker_open) {
-            for (int i = 0; i < 5; ++i) under.note_deletion(false, RequestId{"r"}, at(9'999));
+            for (int i = 0; i < 5; ++i)
+                under.note_deletion(false, RequestId{"r"}, ServerId{"s"}, at(9'999));
         }
         return correction_under(under, wanted, CloudIndex{cloud, under.protection()}, ledger,
                                 options);

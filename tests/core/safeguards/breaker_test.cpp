@@ -33,8 +33,8 @@ protected:
         return text(breaker.note_freed_room(request(minute), ProjectId{project}, worth, 1,
                                             at(minute * 60)));
     }
-    std::string deletion(int minute, bool succeeded) {
-        return text(breaker.note_deletion(succeeded, request(minute), at(minute * 60)));
+    std::string deletion(int minute, bool succeeded, const std::optional<ProjectId>& hung = {}) {
+        return text(breaker.note_deletion(succeeded, request(minute), hung, at(minute * 60)));
     }
     CircuitState state(int minute) const { return breaker.state(at(minute * 60)); }
     static std::string text(const std::optional<Breaker::Change>& change) {
@@ -151,6 +151,30 @@ TEST_F(BreakerTest, OpensWhenDeletionsKeepFailing) {
     EXPECT_NE(deletion(13, false), "") << "half open, one is enough";
     EXPECT_EQ(state(32), CircuitState::open);
     EXPECT_EQ(note(33, CullWorth::helped), "closed");
+}
+
+/// An owner can keep Nova busy with any number of servers.
+TEST_F(BreakerTest, DeletionsOfOneProjectThatHangDoNotOpenItForAll) {
+    settings.projects = settings.failed = 2;
+    begin();
+    for (int minute = 0; minute < 9; ++minute)
+        EXPECT_EQ(deletion(minute, false, ProjectId{"a"}), "") << minute;
+    deletion(9, false);
+    EXPECT_EQ(deletion(10, false, ProjectId{"a"}), "") << "one that Nova refused is not enough";
+    EXPECT_NE(deletion(11, false, ProjectId{"b"}), "");
+    EXPECT_EQ(state(21), CircuitState::half_open);
+    deletion(21, true);
+    EXPECT_EQ(deletion(22, false, ProjectId{"a"}), "") << "other projects' deletions end again";
+    EXPECT_NE(deletion(23, false, ProjectId{"b"}), "");
+}
+
+TEST_F(BreakerTest, DeletionsThatHangOpenItWhereOneProjectHasAllRevocableServers) {
+    settings.projects = settings.failed = 2;
+    begin();
+    breaker.see_projects(1);
+    breaker.reset();
+    EXPECT_EQ(deletion(1, false, ProjectId{"a"}), "");
+    EXPECT_NE(deletion(2, false, ProjectId{"a"}), "");
 }
 
 TEST_F(BreakerTest, CountsFromZeroAfterAReset) {

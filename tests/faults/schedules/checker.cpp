@@ -210,7 +210,8 @@ void Checker::on_kill() {
     sold_flaps_.clear();
     sold_writes_.clear();
     // What Nova refused is not in the journal as a failure.
-    circuits().failed = 0;
+    circuits().failed = circuits().refused = 0;
+    circuits().hung.clear();
     was_down_ = true;
 }
 

@@ -464,7 +464,9 @@ private:
     std::map<std::string, Death> deaths_;         ///< by server
     /// What the safeguards of a machine's reaper have seen.
     struct Circuits {
-        int failed = 0;  ///< deletions in a row
+        int failed = 0;              ///< deletions in a row
+        int refused = 0;             ///< of these
+        std::set<ProjectId> hung{};  ///< whose servers the others of these are
         Trip cloud;
         std::map<std::string, Trip> projects;
         std::map<std::string, Trip> shapes;

@@ -61,7 +61,10 @@ void Checker::note_authorization(const Exchange& call) {
 
 /// `failed`: the deadline passed, although Nova had accepted the deletion.
 void Checker::count_failure(const std::string& step, const std::string& server) {
-    if (step == "gone") circuits().failed = 0;
+    if (step == "gone") {
+        circuits().failed = circuits().refused = 0;
+        circuits().hung.clear();
+    }
     // What another machine's reaper deleted is no failure of this one's.
     const bool own = journal().has_step(server, Step::delete_sent) ||
                      journal().has_step(server, Step::force_delete_sent);
@@ -71,8 +74,17 @@ void Checker::count_failure(const std::string& step, const std::string& server) 
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
     ++circuits().failed;
+    if (step == "refused")
+        ++circuits().refused;
+    else if (const PlanRecord* const plan = plan_for(server, machine_))
+        for (const Victim& victim : plan->plan->victims())
+            if (victim.server == ServerId{server}) circuits().hung.insert(victim.project);
     if (settings.failed == 0 || circuits().cloud.is_open(now)) return;
     if (circuits().failed < settings.failed && !circuits().cloud.is_half_open(now)) return;
+    // Where one project has all revocable servers, it may open earlier.
+    const int needed = circuits().cloud.is_half_open(now) ? 1 : settings.failed;
+    if (circuits().refused < needed && static_cast<int>(circuits().hung.size()) < settings.projects)
+        return;
     circuits().cloud.by_deletions = true;
     circuits().cloud.open(now, settings.retry,
                           std::to_string(circuits().failed) + " deletions in a row failed");
@@ -139,7 +151,8 @@ void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string
         circuits().cloud.projects.clear();
         if (!stays && circuits().cloud.since) {
             circuits().cloud = Trip{};
-            circuits().failed = 0;
+            circuits().failed = circuits().refused = 0;
+            circuits().hung.clear();
         }
         return;
     }
