@@ -56,6 +56,33 @@ protected:
     }
 };
 
+TEST_F(WaitingRequestersTest, WhereNovaIsSlowOneQuestionIsForAllVictims) {
+    full_of({"a", "b", "c"});
+    const ServerId server = booting("new", "regular", "", 6);
+    for (const char* const name : {"a", "b", "c", "new"})
+        cloud.slow[ServerId{uuid_of(name)}] = seconds{3};
+    settings.gateway.deadline = minutes{1};
+    std::optional<TimePoint> planned, last;
+    int asked = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        const auto known = journal.records.find(RequestId{"req-1"});
+        if (known == journal.records.end() || known->second.plans.empty()) return std::nullopt;
+        if (!planned) planned = clock.now();
+        if (!last && call == "server " + server.str()) ++asked;
+        if (call.starts_with("DELETE")) last = clock.now();
+        return std::nullopt;
+    };
+    start();
+    EXPECT_THAT(search_for("req-1",
+                           "/allocation_candidates?resources=DISK_GB:60,"
+                           "MEMORY_MB:6144,VCPU:6"),
+                ElementsAre("rp-host1"));
+    ASSERT_TRUE(planned && last);
+    EXPECT_EQ(cloud.count("DELETE"), 3U);
+    EXPECT_LE(*last - *planned, seconds{4});
+    EXPECT_EQ(asked, 1);
+}
+
 // ---- after the cull ----
 
 TEST_F(WaitingRequestersTest, WhenItsServerIsDeletedTheRoomIsReleasedWithinSeconds) {
