@@ -205,8 +205,12 @@ void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledg
     const ServerGroup& group = request_.placement.group;
     if (!group.apart() && !group.together()) return;
     std::set<ServerId> others = group.members;
-    // A server that moves leaves its place.
-    for (const auto& requester : request_.requesters) others.erase(requester);
+    // A server that moves leaves its place, but to Nova its group is still there: affinity keeps a
+    // server that is alone where it is. One that is unshelved is nowhere.
+    const bool stays = group.together() && is_move(request_.operation) &&
+                       request_.operation != Operation::unshelve;
+    if (!stays)
+        for (const auto& requester : request_.requesters) others.erase(requester);
     members_ = where_are(others, cloud);
     // A moving server may keep its place, though room elsewhere is promised to it.
     if (group.together() && !members_.empty()) return;
