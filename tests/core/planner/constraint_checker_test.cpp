@@ -404,6 +404,18 @@ TEST(ConstraintChecker, ATenantsAggregateIsForItsProjects) {
     EXPECT_THAT(hosts_of(under(rules, theirs, cloud)), ::testing::ElementsAre("a"));
 }
 
+TEST(ConstraintChecker, TenantsUnderOtherKeysCountSince2024_2) {
+    const auto cloud = with_aggregate({"theirs", {{"filter_tenant_id2", "other"}}});
+    SchedulerRules rules;
+    rules.tenant_filter = true;
+    for (const auto& [release, host] : {std::pair{std::optional<NovaRelease>{}, "b"},
+                                        std::pair{std::optional{NovaRelease::r2024_2}, "b"},
+                                        std::pair{std::optional{NovaRelease::r2024_1}, "a"}}) {
+        rules.release = release;
+        EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre(host));
+    }
+}
+
 TEST(ConstraintChecker, AProjectWithAggregatesOfItsOwnStaysInThem) {
     Snapshot cloud = three_hosts();
     cloud.hosts[2].member_of =
