@@ -71,7 +71,8 @@ struct SchedulerRules {
     /// nova-scheduler's filter AggregateInstanceExtraSpecsFilter is on: a flavor's wishes on the
     /// metadata of aggregates (constraint_checker.hpp) bind.
     bool extra_specs_filter = false;
-    /// What it asks Placement for depends on its release; none: as Nova's API indicates.
+    /// What it asks Placement for depends on its release, and what its tenant filter reads; none:
+    /// as Nova's API indicates, and for the filter the newest.
     std::optional<NovaRelease> release;
     /// `[scheduler] query_placement_for_image_type_support`: the host must be able to boot the
     /// image's disk format.

@@ -351,12 +351,18 @@ Choice choose(const Problem& problem, const Strategy& strategy) {
 }
 
 BudgetCounter usage_of(const Problem& problem, const Chosen& chosen, const Budgets& budgets) {
-    BudgetCounter usage{budgets};
+    // One that holds room on two hosts goes once, where it is.
+    std::map<ServerId, std::pair<const Server*, const Host*>> victims;
     for (const auto& [host, on_host] : chosen)
         for (const std::size_t victim : on_host.victims) {
             const HostOption& option = problem.hosts[host];
-            usage.add(*option.candidates[victim].server, *option.host);
+            const Server& server = *option.candidates[victim].server;
+            const std::pair at{&server, option.host};
+            if (!victims.emplace(server.id, at).second && server.held_by.empty())
+                victims[server.id] = at;
         }
+    BudgetCounter usage{budgets};
+    for (const auto& [id, at] : victims) usage.add(*at.first, *at.second);
     return usage;
 }
 

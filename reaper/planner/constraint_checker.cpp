@@ -119,16 +119,18 @@ namespace {
 const SchedulerRules no_rules;
 constexpr std::string_view tenant_key = "filter_tenant_id";
 
-/// Does `filter_tenant_id*` of the aggregate name projects, and the request's among them? (One
-/// value may name several, separated by commas.)
+/// Does `filter_tenant_id` of the aggregate name projects, and the request's among them? (One
+/// value may name several, separated by commas.) Before 2024.2 no longer key counts.
 struct Tenants {
     bool any = false;
     bool ours = false;
 };
-Tenants tenants_of(const HostAggregate& aggregate, const ProjectId& project) {
+Tenants tenants_of(const HostAggregate& aggregate, const ProjectId& project,
+                   std::optional<NovaRelease> release) {
+    const bool one_key = release && *release < NovaRelease::r2024_2;
     Tenants tenants;
     for (const auto& [key, value] : aggregate.metadata) {
-        if (!key.starts_with(tenant_key)) continue;
+        if (one_key ? key != tenant_key : !key.starts_with(tenant_key)) continue;
         std::string_view rest = value;
         while (!rest.empty()) {
             const auto comma = rest.find(',');
@@ -205,8 +207,12 @@ void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledg
     const ServerGroup& group = request_.placement.group;
     if (!group.apart() && !group.together()) return;
     std::set<ServerId> others = group.members;
-    // A server that moves leaves its place.
-    for (const auto& requester : request_.requesters) others.erase(requester);
+    // A server that moves leaves its place, but to Nova its group is still there: affinity keeps a
+    // server that is alone where it is. One that is unshelved is nowhere.
+    const bool stays = group.together() && is_move(request_.operation) &&
+                       request_.operation != Operation::unshelve;
+    if (!stays)
+        for (const auto& requester : request_.requesters) others.erase(requester);
     members_ = where_are(others, cloud);
     // A moving server may keep its place, though room elsewhere is promised to it.
     if (group.together() && !members_.empty()) return;
@@ -273,7 +279,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_tenant(const HostAggregates& ag
     bool others = false;
     std::string of_others;
     for (const auto& [uuid, aggregate] : aggregates) {
-        const Tenants tenants = tenants_of(aggregate, request_.project);
+        const Tenants tenants = tenants_of(aggregate, request_.project, rules_.release);
         ours = ours || tenants.ours;
         own = own || belongs_to(aggregate.metadata, request_.project);
         if (tenants.any && !tenants.ours && !others) of_others = aggregate.name;

@@ -194,6 +194,29 @@ std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Sh
     return text;
 }
 
+/// No more slots than fit on any one of the providers that have a class: on those that have room
+/// now without a deletion, and else on all that may come to have some. One fits always.
+Amount slots_of_one_combination(const HostRoom& room, const Shape& shape, const ByPool& emptied) {
+    const ByPool now = room.room_now();
+    const auto least = [&](const ByPool& then, bool lone_ones_too) {
+        Amount slots = max_amount;
+        for (std::size_t need = 0; need < shape.size(); ++need) {
+            std::size_t providers = 0;
+            Amount of_need = max_amount;
+            for (std::size_t pool = 0; pool < now.size(); ++pool) {
+                if (room.pools[pool].need != need || then[pool] < shape.least_part(need)) continue;
+                ++providers;
+                of_need = std::min(of_need, now[pool] / shape[need].amount);
+            }
+            if (providers == 0) return Amount{0};
+            if (providers > 1 || lone_ones_too)
+                slots = std::min(slots, of_need - room.promised_slots[need]);
+        }
+        return slots;
+    };
+    return std::max({Amount{1}, least(now, true), least(emptied, false)});
+}
+
 }  // namespace
 
 std::optional<std::string> why_kept(const Server& server, const Host& host,
@@ -241,6 +264,9 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     const ByPool emptied = room_without(option, all);
     if (input.checker != nullptr) option.max_slots = input.checker->max_slots(host);
+    if (input.one_combination)
+        option.max_slots =
+            std::min(option.max_slots, slots_of_one_combination(option.room, input.shape, emptied));
     const Amount most = std::min(option.max_slots, input.wanted);
     const auto slots_in = [&](const ByPool& room, PackingWork& work) {
         return std::min(option.max_slots, option.room.slots(input.shape, room, most, &work));

@@ -32,6 +32,8 @@ struct FilterInput {
     ResType room = ResType::regular;
     /// Every revocable server may go: what would come free then, whatever keeps them now.
     bool all_may_go = false;
+    /// Count only slots that fit whichever of its combinations of providers a host gives them all.
+    bool one_combination = false;
     /// Where slots have to be searched for, no more than these are.
     Amount wanted = max_amount;
     /// Set where a search for slots came to its limit, and there may be more; may be null.

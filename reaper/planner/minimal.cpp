@@ -1,6 +1,7 @@
 #include "reaper/planner/minimal.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "reaper/model/resources.hpp"
 
@@ -14,10 +15,10 @@ Amount slots_given(const Problem& problem, std::size_t host,
                     option.room.slots(problem.shape, room_without(option, victims), problem.slots));
 }
 
-/// Drops what can be dropped on one host; `all` is the sum over hosts, kept up to date.
+/// Drops what can be dropped on one host, the last first; `all` is the sum over hosts, kept up to
+/// date.
 void drop_on_host(const Problem& problem, std::size_t host, OnHost& chosen, Amount target,
                   Amount& all) {
-    std::sort(chosen.victims.begin(), chosen.victims.end());
     for (std::size_t i = chosen.victims.size(); i-- > 0;) {
         auto without = chosen.victims;
         without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
@@ -41,9 +42,7 @@ void count_at_most(Chosen& chosen, Amount surplus) {
     }
 }
 
-}  // namespace
-
-Amount drop_needless(const Problem& problem, Chosen& chosen, Amount wanted) {
+Amount drop_once(const Problem& problem, Chosen& chosen, Amount wanted) {
     Amount all = 0;
     for (auto& [host, on_host] : chosen) {
         on_host.slots = slots_given(problem, host, on_host.victims);
@@ -54,6 +53,37 @@ Amount drop_needless(const Problem& problem, Chosen& chosen, Amount wanted) {
         drop_on_host(problem, at->first, at->second, target, all);
     count_at_most(chosen, all - target);
     return target;
+}
+
+/// Adds victims, before the others, where they hold room on other hosts of the choice too: those
+/// whose resize is not confirmed. False if there are none.
+bool add_elsewhere(const Problem& problem, Chosen& chosen) {
+    std::set<ServerId> victims;
+    for (const auto& [host, on_host] : chosen)
+        for (const std::size_t victim : on_host.victims)
+            victims.insert(problem.hosts[host].candidates[victim].server->id);
+    bool added = false;
+    for (auto& [host, on_host] : chosen) {
+        auto& here = on_host.victims;
+        if (here.empty()) continue;
+        const auto& candidates = problem.hosts[host].candidates;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            if (!victims.contains(candidates[i].server->id) ||
+                std::find(here.begin(), here.end(), i) != here.end())
+                continue;
+            here.insert(here.begin(), i);
+            added = true;
+        }
+    }
+    return added;
+}
+
+}  // namespace
+
+Amount drop_needless(const Problem& problem, Chosen& chosen, Amount wanted) {
+    for (auto& [host, on_host] : chosen) std::sort(on_host.victims.begin(), on_host.victims.end());
+    const Amount freed = drop_once(problem, chosen, wanted);
+    return add_elsewhere(problem, chosen) ? drop_once(problem, chosen, wanted) : freed;
 }
 
 }  // namespace reaper

@@ -20,7 +20,8 @@ using Chosen = std::map<std::size_t, OnHost>;
 
 /// Drops every victim without which the hosts still give as many slots (at most `wanted` count),
 /// and sets the slots that count on each host. Returns their sum, at most `wanted`. One pass is
-/// enough: a victim that was needed stays needed when others are dropped.
+/// enough: a victim that was needed stays needed when others are dropped. But a victim that holds
+/// room on two of the hosts (its resize is not confirmed) counts on both, in a second one.
 Amount drop_needless(const Problem& problem, Chosen& chosen, Amount wanted);
 
 }  // namespace reaper

@@ -352,7 +352,10 @@ public:
                  options.protection != nullptr ? options.protection : &cloud.protection(),
                  victim_filter,
                  options.in_cooldown,
-                 &checker_},
+                 &checker_,
+                 ResType::regular,
+                 false,
+                 options.one_combination},
           budgets_{options.budgets},
           whole_cloud_{cloud, ledger},
           host_filter_{cloud, input_, std::max<Amount>(wanted_, 1)},
@@ -642,16 +645,47 @@ bool needs_one_host(const Request& request, const CloudIndex& cloud, const Ledge
     return ConstraintChecker{request, options.scheduler, cloud, ledger}.all_on_one_host();
 }
 
+/// Do several servers of one request and a host with several providers of a class meet? Nova claims
+/// the first combination of providers for each of them. Of PCI devices, its filter leaves out those
+/// that are taken.
+///
+/// Source: nova.scheduler.manager (_schedule), nova.scheduler.filters.pci_passthrough_filter.
+bool combinations_differ(const Request& request, const CloudIndex& cloud) {
+    if (request.operation != Operation::build || request.slots < 2 ||
+        request.flavor_extra_specs.contains("pci_passthrough:alias"))
+        return false;
+    for (const auto& [resource_class, amount] : request.resources) {
+        const std::uint32_t number = cloud.names().find_class(resource_class);
+        if (number == RowNames::none) continue;
+        for (const std::uint32_t row : cloud.order())
+            if (cloud.classes(row)[number].providers > 1) return true;
+    }
+    return false;
+}
+
 /// As the cloud is: servers keep the places that they take from the request.
 Decision plan_as_it_is(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                        const Strategy& strategy, std::string_view strategy_name,
                        const PlanOptions& options) {
     if (needs_one_host(request, cloud, ledger, options))
         return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
-    if (options.budgets == nullptr || options.budgets->empty())
-        return Planner{request, cloud, ledger, options, options.victim_filter}.decide(
-            strategy, strategy_name);
-    return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, options);
+    const auto plan = [&](const PlanOptions& then) {
+        if (then.budgets == nullptr || then.budgets->empty())
+            return Planner{request, cloud, ledger, then, then.victim_filter}.decide(strategy,
+                                                                                    strategy_name);
+        return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, then);
+    };
+    if (!combinations_differ(request, cloud)) return plan(options);
+    PlanOptions one_combination = options;
+    one_combination.one_combination = true;
+    Decision decision = plan(one_combination);
+    if (!std::holds_alternative<NotEnough>(decision)) return decision;
+    decision = plan(options);
+    if (auto* const made = std::get_if<Plan>(&decision))
+        made->note += std::string{made->note.empty() ? "" : "; "} +
+                      "hosts count with all of their providers of a class: nothing else is enough, "
+                      "and Nova may place fewer servers of one request there";
+    return decision;
 }
 
 /// For want of slots as the cloud is: of the servers beside which the request is to be, one stays.

@@ -35,6 +35,8 @@ struct PlanOptions {
     const std::map<HostId, std::string>* in_cooldown = nullptr;
     /// How the cloud's scheduler is set up, and which hosts are watched; null: nothing special.
     const SchedulerRules* scheduler = nullptr;
+    /// Hosts count only slots that fit whichever combination of providers serves them all.
+    bool one_combination = false;
     /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
     /// again within them (budgets.hpp).
     const Budgets* budgets = nullptr;

@@ -22,14 +22,16 @@ std::size_t count_on(const World& world, const Placing& placing, const std::vect
         }));
 }
 
-/// Of its group, as the filter for affinity counts: without the softly deleted ones.
+/// Of its group, as the filter for affinity counts: without the softly deleted ones, and with the
+/// server itself where it moves from.
 std::size_t members_on(const World& world, const Placing& placing, const Host* host) {
     std::vector<Uuid> members = placing.group->members;
     std::erase_if(members, [&](const Uuid& id) {
         const Server* const member = world.nova.find_server(id);
         return member != nullptr && member->state == VmState::soft_deleted;
     });
-    return count_on(world, placing, members, host);
+    const bool own = placing.ignored != nullptr && (host == nullptr || host == placing.ignored);
+    return count_on(world, placing, members, host) + (own ? 1 : 0);
 }
 
 bool suits_group(const World& world, const Placing& placing, const Host& host) {

@@ -137,6 +137,15 @@ TEST_F(MovesTest, AGroupAllowsSoManyOnAHost) {
     EXPECT_EQ(status_of(ids[2]), "ERROR");
 }
 
+TEST_F(MovesTest, TheOnlyOneOfAGroupWithAffinityStays) {
+    const std::string id = ask("small", {{"group", group("affinity")}});
+    box.settle();
+    const std::string host = host_of(id);
+    act(id, {{"os-migrateLive", {{"host", nullptr}}}});
+    EXPECT_EQ(host_of(id), host);
+    EXPECT_EQ(box.told("compute_task.migrate_server.error").size(), 1U);
+}
+
 TEST_F(MovesTest, HintsAboutOtherServersAreObeyedAndMissingAfterAFailure) {
     const std::string there = box.boot("small", "regular", "host-2");
     const std::string with = ask("small", {{"same_host", {there}}});

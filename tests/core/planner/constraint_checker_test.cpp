@@ -121,9 +121,32 @@ TEST(ConstraintChecker, AffinityGoesWhereTheGroupIs) {
     EXPECT_EQ(rejection_of(decision, "a").code, RejectionCode::server_group);
 }
 
-TEST(ConstraintChecker, AServerThatMovesDoesNotBindItself) {
+TEST(ConstraintChecker, AffinityKeepsAServerThatMovesWhereItsGroupIs) {
     Request wanted = grouped("affinity", {ServerId{"c-member"}});
     wanted.requesters = {ServerId{"c-member"}};
+    wanted.from_host = "c";
+    wanted.excluded_hosts = {{"c", "the server migrates away from it"}};
+    for (const auto operation :
+         {Operation::resize, Operation::migrate, Operation::live_migrate, Operation::evacuate}) {
+        wanted.operation = operation;
+        const auto alone = plan(wanted, three_hosts());
+        EXPECT_THAT(victim_ids(alone), IsEmpty()) << to_string(operation);
+        EXPECT_EQ(rejection_of(alone, "a").code, RejectionCode::server_group);
+    }
+    wanted.placement.group.members.emplace("b-member");
+    EXPECT_THAT(hosts_of(plan(wanted, three_hosts())), ::testing::ElementsAre("b"));
+    wanted.placement.group.policy = "soft-affinity";
+    EXPECT_THAT(hosts_of(plan(wanted, three_hosts())), ::testing::ElementsAre("a"));
+}
+
+TEST(ConstraintChecker, AServerThatIsUnshelvedOrLeavesAntiAffinityDoesNotBindItself) {
+    Request wanted = grouped("affinity", {ServerId{"c-member"}});
+    wanted.requesters = {ServerId{"c-member"}};
+    wanted.operation = Operation::unshelve;
+    EXPECT_THAT(victim_ids(plan(wanted, three_hosts())), ::testing::ElementsAre("a-1"));
+    wanted = grouped("anti-affinity", {ServerId{"a-member"}});
+    wanted.requesters = {ServerId{"a-member"}};
+    wanted.operation = Operation::resize;
     EXPECT_THAT(victim_ids(plan(wanted, three_hosts())), ::testing::ElementsAre("a-1"));
 }
 
@@ -379,6 +402,18 @@ TEST(ConstraintChecker, ATenantsAggregateIsForItsProjects) {
     Request theirs = request(half);
     theirs.project = ProjectId{"other"};
     EXPECT_THAT(hosts_of(under(rules, theirs, cloud)), ::testing::ElementsAre("a"));
+}
+
+TEST(ConstraintChecker, TenantsUnderOtherKeysCountSince2024_2) {
+    const auto cloud = with_aggregate({"theirs", {{"filter_tenant_id2", "other"}}});
+    SchedulerRules rules;
+    rules.tenant_filter = true;
+    for (const auto& [release, host] : {std::pair{std::optional<NovaRelease>{}, "b"},
+                                        std::pair{std::optional{NovaRelease::r2024_2}, "b"},
+                                        std::pair{std::optional{NovaRelease::r2024_1}, "a"}}) {
+        rules.release = release;
+        EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre(host));
+    }
 }
 
 TEST(ConstraintChecker, AProjectWithAggregatesOfItsOwnStaysInThem) {

@@ -201,6 +201,7 @@ Case random_case(int hosts, const char* strategy, Parameters parameters = {}) {
     Case c;
     for (int i = 0; i < hosts; ++i) c.cloud.hosts.push_back(random_host("h" + std::to_string(i)));
     c.wanted = random_request();
+    c.wanted.operation = Operation::manual;  // of a build, all slots take one combination
     for (const auto& host : c.cloud.hosts) c.ways.push_back(ways_of(host, c.wanted));
     c.decision = plan(c.wanted, c.cloud, {}, {}, strategy, std::move(parameters));
     return c;

@@ -205,6 +205,63 @@ TEST(Groups, AVictimWithoutAPlaceForAGroupIsKept) {
                 HasSubstr("keeping it leaves the host 1 VGPU short"));
 }
 
+/// One GPU is free, and two servers hold the others.
+Snapshot one_of_three_gpus() {
+    Host a = with_gpus("a", {1, 1});
+    put(a, revocable("a0", ProviderId{"a-gpu0"}, {{"VGPU", 1}}));
+    Host b = with_gpus("b", {1});
+    put(b, revocable("b0", ProviderId{"b-gpu0"}, {{"VGPU", 1}}));
+    return {at(0), {a, b}, {}};
+}
+
+TEST(Combinations, ServersOfOneBuildTakeTheSameOne) {
+    const Snapshot cloud = one_of_three_gpus();
+    for (const bool in_group : {false, true}) {
+        Request two = grouped({group("1", {{"VGPU", 1}}, {Trait{"CUSTOM_A"}})}, GroupPolicy::none);
+        Snapshot traits = cloud;
+        for (Host& host : traits.hosts)
+            for (Provider& provider : host.providers) provider.traits.emplace("CUSTOM_A");
+        if (!in_group) two.groups.clear();
+        two.slots = 2;
+        for (const auto* strategy : {"strict", "strict_time", "chance", "cost"})
+            EXPECT_THAT(victim_ids(plan(two, traits, {}, {}, strategy)), ElementsAre("b0"))
+                << strategy;
+        traits.hosts.pop_back();
+        const auto in_full = plan(two, traits);
+        EXPECT_THAT(victim_ids(in_full), ElementsAre("a0"));
+        EXPECT_THAT(std::get<Plan>(in_full).note, HasSubstr("fewer servers of one request"));
+    }
+}
+
+TEST(Combinations, DifferOnlyForBuildsOfSeveralWithoutDevices) {
+    Snapshot cloud = one_of_three_gpus();
+    put(cloud.hosts[1], revocable("b1", cloud.hosts[1].id, {{"MEMORY_MB", 1024}}));
+    cloud.hosts[1].providers[0].inventories[ResourceClass{"MEMORY_MB"}].total = 1024;
+    Request two = request({{"VGPU", 1}, {"MEMORY_MB", 1024}}, 2);
+    EXPECT_THAT(victim_ids(plan(two, cloud, {}, {}, "cost")), ElementsAre("b0", "b1"));
+    Request manual = two;
+    manual.operation = Operation::manual;
+    EXPECT_THAT(victim_ids(plan(manual, cloud, {}, {}, "cost")), ElementsAre("a0"));
+    Request device = two;
+    device.flavor_extra_specs = {{"pci_passthrough:alias", "gpu:1"}};
+    EXPECT_THAT(victim_ids(plan(device, cloud, {}, {}, "cost")), ElementsAre("a0"));
+}
+
+TEST(Combinations, RoomOnEachProviderServesAllWhicheverIsFirst) {
+    Host a = with_gpus("a", {4, 5, 1});
+    put(a, server("r", ProviderId{"a-gpu2"}, {{"VGPU", 1}}));
+    const Snapshot cloud{at(0), {a}, {}};
+    PlanOptions options;
+    options.one_combination = true;
+    const Ledger ledger;
+    for (const int slots : {4, 5}) {
+        const Request many = request({{"VGPU", 1}, {"MEMORY_MB", 1024}}, slots);
+        const CloudIndex index{cloud};
+        EXPECT_EQ(slots_possible(many, index, ledger, options), 4);
+        EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(many, cloud)));
+    }
+}
+
 struct Refusal {
     const char* name;
     Request request;

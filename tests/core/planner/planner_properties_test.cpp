@@ -77,6 +77,7 @@ Case random_case() {
     const int hosts = 1 + upto(4);
     for (int i = 0; i < hosts; ++i) c.cloud.hosts.push_back(random_host("h" + std::to_string(i)));
     c.wanted = request(random_resources(3) + Resources{{"VCPU", 1}}, 1 + upto(2));
+    c.wanted.operation = Operation::manual;  // of a build, all slots take one combination
     c.options.alternatives = 1 + upto(2);
     c.options.seed = static_cast<std::uint64_t>(upto(1000));
     if (upto(2) == 0) add_other_request(c);

@@ -299,6 +299,30 @@ TEST(Planner, TheNearestRunnerUpIsFirstThenTheOthersInNaturalOrder) {
     EXPECT_EQ(order[5], "small-10");
 }
 
+TEST(Planner, AServerThatHoldsRoomOnTwoHostsFreesBoth) {
+    for (const char* const other : {"a", "z"}) {
+        Host to = host("to", half);
+        put(to, revocable("resized", to.id, half));
+        const Resources less{{"VCPU", 3}, {"MEMORY_MB", 3072}};
+        Host from = host("from", less + half);  // one slot, whichever of them goes
+        put(from, revocable("resized", from.id, less));
+        from.left_behind = std::move(from.servers);
+        from.left_behind[0].host = to.service_host;
+        from.left_behind[0].held_by = ServerId{"migration"};
+        from.servers.clear();
+        put(from, revocable(other, from.id, less));
+        const Snapshot cloud{at(0), {from, to}, {}};
+        Budgets budgets;
+        budgets.all = {Budget{1, "limit-window", "all"}};
+        PlanOptions options;
+        options.budgets = &budgets;
+        for (const char* const strategy : {"strict", "strict_time", "chance", "cost"})
+            EXPECT_THAT(victim_ids(plan(request(half, 2), cloud, options, {}, strategy)),
+                        ElementsAre("resized", "resized"))
+                << strategy << ", " << other;
+    }
+}
+
 TEST(Planner, StrategyThatSelectsEverythingLeavesAMinimalPlan) {
     class Greedy : public Strategy {
         Selection select(const Problem& problem) const override {
