@@ -128,6 +128,7 @@ private:
     std::optional<std::string> journal_trouble() const;
     std::optional<std::string> cloud_silent() const;
     std::optional<std::string> clock_trouble() const;
+    bool believes_clock() const;
     std::string waits_for() const;
     std::string hanging_line() const;
     void report_searches() const;

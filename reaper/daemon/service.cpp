@@ -191,7 +191,9 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
           {service.cloud_.clock, service.ports_.journal, refresher, oversubscription.corrections(),
            service.rooms_.ledger(), service.settings_,
            [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
-           [this] { return safeguards.paused_reason().has_value(); }}),
+           [&service, this] {
+               return safeguards.paused_reason().has_value() || !service.believes_clock();
+           }}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
       gateway(executor,

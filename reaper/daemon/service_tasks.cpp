@@ -59,7 +59,11 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
     tasks.push_back({"watching the pause", every(SafeguardController::step),
                      quietly([this] { parts_->safeguards.check(); })});
     tasks.push_back({"ending protections of servers", every(ServerProtections::step),
-                     [this] { return parts_->protections.check(); }, std::chrono::seconds{10}});
+                     [this]() -> ResultTask<void> {
+                         if (!believes_clock()) co_return Result<void>{};
+                         co_return co_await parts_->protections.check();
+                     },
+                     std::chrono::seconds{10}});
     tasks.push_back({"watching freed room", every(FreedRoomTracker::step),
                      [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"watching how long freed room is used", every(RoomLives::step),

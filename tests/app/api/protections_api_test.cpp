@@ -100,6 +100,19 @@ TEST_F(ProtectionsApi, ItSurvivesARestartAndEndsByItself) {
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 
+TEST_F(ProtectionsApi, ByAClockThatIsWrongItDoesNotEnd) {
+    full_host();
+    start_and_read_the_cloud();
+    protect(R"({"server": "host1b", "for": "30min"})");
+    clock_ahead = Duration{std::chrono::minutes{31}};
+    pass(std::chrono::minutes{31});
+    EXPECT_EQ(list().size(), 1U);
+    EXPECT_FALSE(noted("protection-over"));
+    clock_ahead = Duration{0};
+    run_until([&] { return noted("protection-over"); });
+    EXPECT_THAT(list(), IsEmpty());
+}
+
 TEST_F(ProtectionsApi, OneThatIsNotWrittenIsNotInForce) {
     full_host();
     start_and_read_the_cloud();
