@@ -124,6 +124,7 @@ private:
     SchedulerRules scheduler_rules() const;
     void report();
     ResultTask<void> check_journal();
+    std::optional<Error> why_displaced(const Error& unread) const;
     bool journal_is_ours() const;
     std::optional<std::string> journal_trouble() const;
     std::optional<std::string> cloud_silent() const;
@@ -158,7 +159,7 @@ private:
     std::optional<TimePoint> credential_expires_;
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
-    std::optional<Error> displaced_;            ///< another reaper has our journal: we end
+    std::optional<Error> displaced_;            ///< another reaper has or may have our journal
     Duration journal_answered_{};  ///< steady: when the last call that it answered began
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last

@@ -266,7 +266,11 @@ ResultTask<void> RunningService::run() {
     }
     spawn_all(periodic_tasks());
     spawn(wait_for_cloud());
-    while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+    while (!stopping_ || active_ > 0) {
+        co_await parts_->idle.async_receive(asio::use_awaitable);
+        // It serves as soon as it has the messages.
+        if (displaced_) co_await ports_.messages.stop();
+    }
     if (displaced_) {
         // Its journal has what we hold in Placement, and it gives that back.
         co_await ports_.messages.stop();

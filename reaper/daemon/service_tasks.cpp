@@ -212,14 +212,27 @@ ResultTask<void> RunningService::check_journal() {
     auto read = co_await ports_.journal.holds();
     journal_gone_.reset();
     if (!read) journal_gone_ = read.error().what;
-    if (!read && read.error().code == Errc::conflict && !displaced_) {
-        spdlog::critical("{}", read.error().what);
-        displaced_ = read.error();
-        stop();
+    if (!read && !displaced_) {
+        displaced_ = why_displaced(read.error());
+        if (displaced_) {
+            spdlog::critical("{}", displaced_->what);
+            stop();
+        }
     }
     if (!read) co_return read.error();
     journal_answered_ = began;
     co_return Result<void>{};
+}
+
+/// Another reaper has the journal; or it may, and would serve if RabbitMQ gave it the messages.
+std::optional<Error> RunningService::why_displaced(const Error& unread) const {
+    if (unread.code == Errc::conflict) return unread;
+    if (!ports_.shared_journal || clock_.steady() < journal_answered_ + journal_surely_free)
+        return std::nullopt;
+    return Error{unread.code,
+                 "the journal has not answered for " +
+                     format_duration(clock_.steady() - journal_answered_) +
+                     ", and another reaper may have it; this one ends: " + unread.what};
 }
 
 /// Else another reaper may have it, and act in our place.
