@@ -53,6 +53,9 @@ public:
                    std::function<void(ServiceStatus)> on_status);
 
     Task<void> prepare() override;
+    std::optional<std::string> why_unfit() const override {
+        return preparing_ && parts_ ? parts_->probe.why_silent() : std::nullopt;
+    }
     ResultTask<void> run() override;
     void stop() override;
     bool may_be_cut_off() const override;

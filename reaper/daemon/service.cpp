@@ -345,11 +345,11 @@ Task<std::optional<Error>> RunningService::cloud_trouble() {
     co_return std::nullopt;
 }
 
-/// Each call reports that our credentials are refused: one line is logged, at the start by the
-/// start itself. True: the caller need not log it.
+/// Each call reports that our credentials are refused: one line is logged, at a start by the start
+/// itself. True: the caller need not log it.
 bool RunningService::handle_refusal(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
-    if (cloud_answered_ && parts_->probe.refused())
+    if ((cloud_answered_ || preparing_) && parts_->probe.refused())
         spdlog::error(
             "{}; no servers are deleted until it accepts them (another password in the "
             "configuration holds from the next start on)",

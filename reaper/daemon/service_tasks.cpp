@@ -38,6 +38,7 @@ std::vector<PeriodicTask> RunningService::reading_tasks() {
     // A Keystone that hangs delays nothing else.
     tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
                      [this] { return parts_->refresher.refresh_project_names(); }});
+    for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     return tasks;
 }
 
@@ -90,7 +91,6 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
         tasks.push_back({"deleting images of servers that are no longer shelved",
                          every(ShelvedImages::step), [this] { return parts_->images.look(); },
                          std::chrono::minutes{30}});
-    for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     tasks.push_back({"looking for servers that have to go", every(DutyLoop::step),
                      [this] { return parts_->duties.look(); }, std::chrono::minutes{1}, true});
