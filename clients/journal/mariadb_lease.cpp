@@ -64,6 +64,7 @@ void MariadbLease::renew() {
 
 // Between two renewals, of which one may fail.
 static_assert(lease_lasts - 2 * (lease_lasts / 3) > journal_surely_ours);
+static_assert(lease_lasts < journal_surely_free);
 
 // Any call does it: the daemon looks after its journal every two seconds.
 Result<void> MariadbLease::check() {

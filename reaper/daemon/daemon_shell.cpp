@@ -87,7 +87,8 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (stopping_) return;
     const bool turned = status.ready != is_ready_;
     is_ready_ = status.ready;
-    if (!was_ready_ && status.refused) return give_up(ExitCode::refused, *status.refused);
+    if (!worked_ && status.refused) return give_up(ExitCode::refused, *status.refused);
+    if (turned && !status.ready && !worked_) limit_start();  // it takes over
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
         // cloud the service logs the reasons itself.
@@ -100,6 +101,7 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (turned) spdlog::info("ready: {}", status_waiting_);
     if (!was_ready_) manager_.ready();
     was_ready_ = true;
+    worked_ = worked_ || !status.stands_by;
     start_due_.cancel();
 }
 
@@ -109,7 +111,7 @@ void DaemonShell::limit_start() {
     if (in_force_.start_within <= std::chrono::milliseconds::zero()) return;
     start_due_.expires_after(in_force_.start_within);
     auto on_time = [this](boost::system::error_code error) {
-        if (error || was_ready_) return;
+        if (error || is_ready_) return;
         give_up(ExitCode::failed,
                 "not ready within " +
                     format_duration(std::chrono::duration_cast<Duration>(in_force_.start_within)) +

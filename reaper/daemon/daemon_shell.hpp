@@ -55,6 +55,7 @@ struct ServiceStatus {
     /// Keystone or the broker refuses our credentials; which, and why. Only another configuration
     /// fixes that.
     std::optional<std::string> refused{};
+    bool stands_by = false;  ///< ready for that: its start comes when it takes over
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.
@@ -64,6 +65,8 @@ public:
     /// While another reaper is active: reads what `run` will need, and changes nothing. Returns at
     /// once; `run` comes after it, also after `stop`.
     virtual Task<void> prepare() { co_return; }
+    /// Between the two: what the cloud refuses or does not answer for some time now; none: nothing.
+    virtual std::optional<std::string> why_unfit() const { return std::nullopt; }
     /// Works until `stop`. Returns when everything in flight is finished.
     virtual ResultTask<void> run() = 0;
     /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.
@@ -124,6 +127,7 @@ private:
     DaemonWork* work_ = nullptr;
     bool dry_run_ = false;
     bool was_ready_ = false;  ///< systemd got READY=1
+    bool worked_ = false;     ///< was ready, and did not stand by
     bool is_ready_ = false;
     std::string last_wait_ = "starting";
     bool stopping_ = false;

@@ -53,6 +53,9 @@ public:
                    std::function<void(ServiceStatus)> on_status);
 
     Task<void> prepare() override;
+    std::optional<std::string> why_unfit() const override {
+        return preparing_ && parts_ ? parts_->probe.why_silent() : std::nullopt;
+    }
     ResultTask<void> run() override;
     void stop() override;
     bool may_be_cut_off() const override;
@@ -124,10 +127,12 @@ private:
     SchedulerRules scheduler_rules() const;
     void report();
     ResultTask<void> check_journal();
+    std::optional<Error> why_displaced(const Error& unread) const;
     bool journal_is_ours() const;
     std::optional<std::string> journal_trouble() const;
     std::optional<std::string> cloud_silent() const;
     std::optional<std::string> clock_trouble() const;
+    bool believes_clock() const;
     std::string waits_for() const;
     std::string hanging_line() const;
     void report_searches() const;
@@ -157,7 +162,7 @@ private:
     std::optional<TimePoint> credential_expires_;
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
-    std::optional<Error> displaced_;            ///< another reaper has our journal: we end
+    std::optional<Error> displaced_;            ///< another reaper has or may have our journal
     Duration journal_answered_{};  ///< steady: when the last call that it answered began
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last

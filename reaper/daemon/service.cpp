@@ -191,7 +191,9 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
           {service.cloud_.clock, service.ports_.journal, refresher, oversubscription.corrections(),
            service.rooms_.ledger(), service.settings_,
            [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
-           [this] { return safeguards.paused_reason().has_value(); }}),
+           [&service, this] {
+               return safeguards.paused_reason().has_value() || !service.believes_clock();
+           }}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
       gateway(executor,
@@ -264,7 +266,11 @@ ResultTask<void> RunningService::run() {
     }
     spawn_all(periodic_tasks());
     spawn(wait_for_cloud());
-    while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+    while (!stopping_ || active_ > 0) {
+        co_await parts_->idle.async_receive(asio::use_awaitable);
+        // It serves as soon as it has the messages.
+        if (displaced_) co_await ports_.messages.stop();
+    }
     if (displaced_) {
         // Its journal has what we hold in Placement, and it gives that back.
         co_await ports_.messages.stop();
@@ -339,11 +345,11 @@ Task<std::optional<Error>> RunningService::cloud_trouble() {
     co_return std::nullopt;
 }
 
-/// Each call reports that our credentials are refused: one line is logged, at the start by the
-/// start itself. True: the caller need not log it.
+/// Each call reports that our credentials are refused: one line is logged, at a start by the start
+/// itself. True: the caller need not log it.
 bool RunningService::handle_refusal(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
-    if (cloud_answered_ && parts_->probe.refused())
+    if ((cloud_answered_ || preparing_) && parts_->probe.refused())
         spdlog::error(
             "{}; no servers are deleted until it accepts them (another password in the "
             "configuration holds from the next start on)",

@@ -134,6 +134,12 @@ std::optional<std::string> RunningService::clock_trouble() const {
            (*ahead > Duration{} ? "old" : "newer than they are") + ": set it, and keep it by NTP";
 }
 
+/// By a wrong clock, nothing ends whose end is irrevocable. Before the cloud answers, it is
+/// unknown.
+bool RunningService::believes_clock() const {
+    return cloud_answered_ && !clock_trouble();
+}
+
 /// What the service is not ready for; empty if it is.
 std::string RunningService::waits_for() const {
     if (!broker_.consuming && broker_.detail.empty()) return "starting";

@@ -38,6 +38,7 @@ std::vector<PeriodicTask> RunningService::reading_tasks() {
     // A Keystone that hangs delays nothing else.
     tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
                      [this] { return parts_->refresher.refresh_project_names(); }});
+    for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     return tasks;
 }
 
@@ -59,7 +60,11 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
     tasks.push_back({"watching the pause", every(SafeguardController::step),
                      quietly([this] { parts_->safeguards.check(); })});
     tasks.push_back({"ending protections of servers", every(ServerProtections::step),
-                     [this] { return parts_->protections.check(); }, std::chrono::seconds{10}});
+                     [this]() -> ResultTask<void> {
+                         if (!believes_clock()) co_return Result<void>{};
+                         co_return co_await parts_->protections.check();
+                     },
+                     std::chrono::seconds{10}});
     tasks.push_back({"watching freed room", every(FreedRoomTracker::step),
                      [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"watching how long freed room is used", every(RoomLives::step),
@@ -86,7 +91,6 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
         tasks.push_back({"deleting images of servers that are no longer shelved",
                          every(ShelvedImages::step), [this] { return parts_->images.look(); },
                          std::chrono::minutes{30}});
-    for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     tasks.push_back({"looking for servers that have to go", every(DutyLoop::step),
                      [this] { return parts_->duties.look(); }, std::chrono::minutes{1}, true});
@@ -208,14 +212,27 @@ ResultTask<void> RunningService::check_journal() {
     auto read = co_await ports_.journal.holds();
     journal_gone_.reset();
     if (!read) journal_gone_ = read.error().what;
-    if (!read && read.error().code == Errc::conflict && !displaced_) {
-        spdlog::critical("{}", read.error().what);
-        displaced_ = read.error();
-        stop();
+    if (!read && !displaced_) {
+        displaced_ = why_displaced(read.error());
+        if (displaced_) {
+            spdlog::critical("{}", displaced_->what);
+            stop();
+        }
     }
     if (!read) co_return read.error();
     journal_answered_ = began;
     co_return Result<void>{};
+}
+
+/// Another reaper has the journal; or it may, and would serve if RabbitMQ gave it the messages.
+std::optional<Error> RunningService::why_displaced(const Error& unread) const {
+    if (unread.code == Errc::conflict) return unread;
+    if (!ports_.shared_journal || clock_.steady() < journal_answered_ + journal_surely_free)
+        return std::nullopt;
+    return Error{unread.code,
+                 "the journal has not answered for " +
+                     format_duration(clock_.steady() - journal_answered_) +
+                     ", and another reaper may have it; this one ends: " + unread.what};
 }
 
 /// Else another reaper may have it, and act in our place.

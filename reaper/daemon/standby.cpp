@@ -26,6 +26,7 @@ ResultTask<void> Standby::run() {
         if (ours) {
             take_over_ = nullptr;
             spdlog::warn("takes over: the journal is ours now");
+            on_status_(ServiceStatus{});
         }
     }
     co_return co_await service_.run();
@@ -91,14 +92,17 @@ std::optional<api::Health> Standby::health() const {
     api::Health health;
     health.live.push_back({"loop", true, "looks for the end of the active reaper's lease"});
     health.ready.push_back({"journal", trouble.empty(), trouble.empty() ? "it answers" : trouble});
+    const auto unfit = service_.why_unfit();
+    health.ready.push_back({"cloud", !unfit, unfit.value_or("it answers")});
     health.notes.push_back({"standby", true, *standing_by});
     return health;
 }
 
 void Standby::report() {
     ServiceStatus status;
-    status.ready = true;
+    status.ready = status.stands_by = true;
     status.line = *line();
+    if (const auto unfit = service_.why_unfit()) status.line += "; " + *unfit;
     if (status.line == told_) return;
     // The first one is logged as what makes us ready.
     const std::string holder = reapers_->list().holder;

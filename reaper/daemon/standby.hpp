@@ -41,7 +41,7 @@ public:
     /// sign of life, can't be reached from here, or we take over or end.
     std::optional<std::string> active_gateway(const std::string& ours) const;
     bool stands_by() const { return take_over_ != nullptr; }
-    /// Ready is who could take over: the journal answers. None: we do not stand by.
+    /// Ready is who could take over: the journal and the cloud answer. None: we do not stand by.
     std::optional<api::Health> health() const;
 
 private:

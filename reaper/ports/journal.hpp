@@ -107,6 +107,8 @@ public:
 
 /// A journal of several reapers is surely ours for that long after a call began that it answered.
 inline constexpr Duration journal_surely_ours{4'500};
+/// That long after it, another reaper may have taken it.
+inline constexpr Duration journal_surely_free{20'000};
 
 /// Of one process: it reads what it and those before it wrote.
 class Journal : public JournalReader, public JournalWriter {};

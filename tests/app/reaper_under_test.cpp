@@ -1,6 +1,7 @@
 #include "app/reaper_under_test.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <stdexcept>
 
 namespace reaper::test {
@@ -35,7 +36,7 @@ void ReaperUnderTest::start() {
     run_until([&] { return status.ready; });
 }
 
-void ReaperUnderTest::begin() {
+void ReaperUnderTest::begin(bool stands_by) {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
@@ -46,6 +47,7 @@ void ReaperUnderTest::begin() {
                             [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });
     ended.reset();
+    if (stands_by) return boost::asio::co_spawn(*io_, service_->prepare(), boost::asio::detached);
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);

@@ -27,8 +27,8 @@ protected:
     ~ReaperUnderTest() override;
 
     void start();
-    /// The same, without waiting until it is ready.
-    void begin();
+    /// The same, without waiting until it is ready; or it stands by.
+    void begin(bool stands_by = false);
     void crash();
     /// Lets time run until `done`; fails the test if it never is.
     void run_until(const std::function<bool()>& done);

@@ -6,18 +6,34 @@
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
+#include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/model/notice.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/safeguards/notices.hpp"
 
 namespace reaper::cli {
 
 /// Where nothing is configured for the server.
 static constexpr Duration simulated_period{120'000};
 
-ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules,
-                                SimulateCommand command) {
+/// An error: it is one for a request, or that is not known.
+static ResultTask<void> no_real_notice(JournalReader& journal, ServerId server) {
+    const auto unfinished = co_await journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    Notices notices;
+    for (const RequestRecord& each : *unfinished) notices.read_back(each);
+    const Notice* const notice = notices.find(server);
+    if (notice == nullptr || !notice->told) co_return Result<void>{};
+    co_return Error{Errc::conflict, "its notice is real: it ends at " + iso_time(notice->until) +
+                                        " for request " + printable(notice->request.str())};
+}
+
+ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules, SimulateCommand command,
+                                JournalReader* journal) {
     const ServerId id{command.server};
     const auto record = co_await cloud.compute.server(id);
     if (!record) co_return record.error();
@@ -26,6 +42,10 @@ ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules,
     Simulation done{server.name, {}};
     const auto there = server.metadata.find(evict_at_key);
     if (command.remove) {
+        if (journal != nullptr) {
+            const auto simulated = co_await no_real_notice(*journal, id);
+            if (!simulated) co_return simulated.error();
+        }
         const auto removed = co_await cloud.compute.remove_metadata(id, evict_at_key);
         if (!removed) co_return removed.error();
         co_return done;
@@ -50,8 +70,17 @@ ExitCode carry_out(const GlobalOptions& global, const SimulateCommand& command,
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
+    std::unique_ptr<JournalReader> journal;
+    if (command.remove) {
+        const auto local = local_settings(global, terminal);
+        if (!local) return ExitCode::usage;
+        auto opened = journal_to_read(local->dry_run ? local->other_journal : local->journal);
+        if (!opened && opened.error().code != Errc::not_found)
+            return terminal.fail(ExitCode::failed, opened.error());
+        if (opened) journal = std::move(*opened);
+    }
     const NoticeRules rules{settings->policy.notice};
-    const auto done = run_task(io, simulate(cloud->ports(), rules, command));
+    const auto done = run_task(io, simulate(cloud->ports(), rules, command, journal.get()));
     if (!done) return terminal.fail(done.error());
     const std::string name = report::safe(done->name);
     if (terminal.json())

@@ -7,6 +7,7 @@
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/model/notice.hpp"
 #include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper::cli {
 
@@ -15,9 +16,10 @@ struct Simulation {
     std::optional<TimePoint> until{};  ///< none: its notice was taken back
 };
 
-/// `not_found`: there is no such server; `conflict`: it has notice already. `rules` must outlive
+/// `not_found`: there is no such server; `conflict`: it has notice already, or what is to be taken
+/// back is one for a request, by the daemon's journal (null: there is none). `rules` must outlive
 /// it.
-ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules,
-                                SimulateCommand command);
+ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules, SimulateCommand command,
+                                JournalReader* journal);
 
 }  // namespace reaper::cli

@@ -218,7 +218,10 @@ ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
                              [&monitor] { return monitor.api().clock_ahead(); },
                              !settings->journal.in_file()};
     // A dry run may stand beside the daemon, whose ports and socket they are.
-    if (command.dry_run) settings->admin = *dry_admin;
+    if (command.dry_run) {
+        settings->admin = *dry_admin;
+        settings->metrics.listen.clear();
+    }
     std::optional<Gateway> gateway;
     ServiceStatus status;  // of the service, as it last reported
     const auto tell = [&] {
@@ -271,13 +274,8 @@ ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
     for (const auto& server : *admin)
         spdlog::info("admin API: {}{}/v1", scheme_of(*server, settings->admin), server->address());
     const auto metrics_port = daemon_metrics_port(io, settings->metrics, backend);
-    if (!metrics_port && !command.dry_run)
-        return leave(ExitCode::failed, metrics_port.error().what);
-    if (!metrics_port)
-        spdlog::warn("no metrics of this dry run, another reaper may have the port: {}",
-                     metrics_port.error().what);
-    else if (*metrics_port)
-        spdlog::info("metrics: http://{}/metrics", (*metrics_port)->address());
+    if (!metrics_port) return leave(ExitCode::failed, metrics_port.error().what);
+    if (*metrics_port) spdlog::info("metrics: http://{}/metrics", (*metrics_port)->address());
     for (const auto& server : *admin)
         if (server->certificate_expires())
             monitor.watch_certificate("admin", [&server] { return server->certificate_expires(); });

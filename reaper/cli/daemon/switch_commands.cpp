@@ -34,6 +34,12 @@ void answer(const Terminal& terminal, const nlohmann::json& document, const std:
     terminal.answer(text + "\n");
 }
 
+/// The one of reapers that act, which may go on elsewhere: a dry run keeps its own in a file.
+const config::JournalSettings& switch_journal(const config::LocalSettings& settings) {
+    const bool other = settings.dry_run && !settings.other_journal.in_file();
+    return other ? settings.other_journal : settings.journal;
+}
+
 /// None if it can't be read.
 std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeguards& safeguards,
                                     const Terminal& terminal) {
@@ -96,8 +102,9 @@ ExitCode carry_out(const GlobalOptions& global, const PauseCommand& command,
         return ExitCode::usage;
     }
     const std::string& file = settings->pause_file;
-    const bool shared = !settings->journal.in_file();
-    const auto pause = make_switches(file, settings->journal).pause;
+    const auto& journal = switch_journal(*settings);
+    const bool shared = !journal.in_file();
+    const auto pause = make_switches(file, journal).pause;
     const auto before = pause->note();
     if (const auto done = pause->pause(operator_name(), command.reason); !done) {
         if (shared)
@@ -114,7 +121,7 @@ ExitCode carry_out(const GlobalOptions& global, const PauseCommand& command,
         {"active", to_json(activity)},      {"file", file}};
     answer(terminal, document,
            before   ? "already paused " + before->line() + "; that stays as it is"
-           : shared ? "paused " + reach_of_switch(settings->journal) +
+           : shared ? "paused " + reach_of_switch(journal) +
                           ": they delete no servers until 'reaper resume'"
                     : "paused: the reaper of this machine (" + machine_name() +
                           ") deletes no servers until 'reaper resume' (" + file + ")");
@@ -128,23 +135,23 @@ ExitCode carry_out(const GlobalOptions& global, const ResumeCommand&, const Term
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     const std::string& file = settings->pause_file;
-    const Switches switches = make_switches(file, settings->journal);
+    const auto& journal = switch_journal(*settings);
+    const Switches switches = make_switches(file, journal);
     const auto before = switches.pause->note();
     const auto opened = switches.breaker->note();
     for (Switch* const each : {switches.pause.get(), switches.breaker.get()}) {
         const auto done = each->resume();
         if (!done) return terminal.fail(ExitCode::failed, done.error());
     }
-    const std::string here = reach_of_switch(settings->journal);
+    const std::string here = reach_of_switch(journal);
     const nlohmann::json document = {{"version", report::json_version},
                                      {"was", report::json_of(before ? before : opened)},
                                      {"breaker_was", report::json_of(opened)},
                                      {"file", file}};
     std::string text = resumed_text(here, before, opened);
     if (!before && !opened)
-        text += settings->journal.in_file()
-                    ? " (no " + file + ")"
-                    : "; a circuit breaker that is open at the active one is closed";
+        text += journal.in_file() ? " (no " + file + ")"
+                                  : "; a circuit breaker that is open at the active one is closed";
     if (!before && !opened && tries_a_cull(*settings)) text += half_open_stays;
     answer(terminal, document, text);
     return ExitCode::ok;
@@ -154,12 +161,13 @@ ExitCode carry_out(const GlobalOptions& global, const StatusCommand&, const Term
     if (!global.api.url.empty()) return show_status_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
-    const Switches switches = make_switches(settings->pause_file, settings->journal);
+    const auto& journal = switch_journal(*settings);
+    const Switches switches = make_switches(settings->pause_file, journal);
     StatusReport status;
     status.machine = machine_name();
-    status.where = reach_of_switch(settings->journal);
-    status.whose = settings->journal.in_file() ? "this machine" : settings->journal.url;
-    status.pause = pause_in_force(settings->pause_file, settings->journal);
+    status.where = reach_of_switch(journal);
+    status.whose = journal.in_file() ? "this machine" : journal.url;
+    status.pause = pause_in_force(settings->pause_file, journal);
     status.until_resume = switches.pause->note().has_value();
     status.file = settings->pause_file;
     Safeguards safeguards;

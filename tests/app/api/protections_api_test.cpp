@@ -125,6 +125,19 @@ TEST_F(ProtectionsApi, OneThatIsRenewedWhileTheOldOneEndsStays) {
     EXPECT_EQ(list()[0].at("by"), "carol");
 }
 
+TEST_F(ProtectionsApi, ByAClockThatIsWrongItDoesNotEnd) {
+    full_host();
+    start_and_read_the_cloud();
+    protect(R"({"server": "host1b", "for": "30min"})");
+    clock_ahead = Duration{std::chrono::minutes{31}};
+    pass(std::chrono::minutes{31});
+    EXPECT_EQ(list().size(), 1U);
+    EXPECT_FALSE(noted("protection-over"));
+    clock_ahead = Duration{0};
+    run_until([&] { return noted("protection-over"); });
+    EXPECT_THAT(list(), IsEmpty());
+}
+
 TEST_F(ProtectionsApi, OneThatIsNotWrittenIsNotInForce) {
     full_host();
     start_and_read_the_cloud();

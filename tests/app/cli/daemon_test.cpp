@@ -210,7 +210,9 @@ TEST_F(DaemonTest, ADryRunByItsConfigurationHasTheConfiguredApi) {
 }
 
 TEST_F(DaemonTest, ADryRunHasItsApiOnThisMachineAlone) {
-    const std::string path = write_config();
+    const SilentServer service;
+    const std::string path = directory_.write(
+        "reaper.yaml", config("1min", "reaper") + "metrics: {listen: \"" + service.at() + "\"}\n");
     for (const std::string where :
          {"10.0.0.1:8787", "127.0.0.1", "127.0.0.1:x", "unix:", "[::1]"}) {
         const auto result =
@@ -225,7 +227,9 @@ TEST_F(DaemonTest, ADryRunHasItsApiOnThisMachineAlone) {
     EXPECT_TRUE(daemon.wait_for_error_text(socket));
     EXPECT_TRUE(std::filesystem::exists(socket));
     daemon.send_signal(SIGTERM);
-    EXPECT_EQ(daemon.finish().exit_code, 0);
+    const auto result = daemon.finish();
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err.find("metrics"), std::string::npos) << "that port is the service's";
 }
 
 /// A start does not wait forever: systemd starts it again.

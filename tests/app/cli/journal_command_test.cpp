@@ -106,6 +106,24 @@ TEST_F(JournalCommandTest, CarriesThePauseAndTheOpenBreakerOver) {
     EXPECT_FALSE(std::filesystem::exists(breaker_file(pause_file))) << "an operator resumed";
 }
 
+TEST_F(JournalCommandTest, ADryRunPausesAllReapersOfTheDatabase) {
+    ASSERT_EQ(run({"journal", "migrate"}).exit_code, 0);
+    const std::string in_earnest = config;
+    const std::string dry = directory.write(
+        "dry.yaml", "dry_run: true\ntaggers: [{name: project}]\npause_file: " + pause_file +
+                        "\njournal: {url: '" + url + "', timeout: 60s}\n");
+    const auto run_with = [&](const std::string& file, std::vector<std::string> words) {
+        config = file;
+        return run(std::move(words));
+    };
+    const auto paused = run_with(dry, {"pause", "--reason", "upgrade"});
+    EXPECT_THAT(paused.out, HasSubstr("paused for all reapers of " + url)) << paused.err;
+    EXPECT_THAT(run_with(dry, {"status"}).out, HasSubstr("upgrade"));
+    EXPECT_EQ(run_with(in_earnest, {"status"}).exit_code, 4);
+    EXPECT_THAT(run_with(dry, {"resume"}).out, HasSubstr("resumed for all reapers of " + url));
+    EXPECT_EQ(run_with(in_earnest, {"pause"}).out.find("already"), std::string::npos);
+}
+
 TEST(JournalCommand, NeedsADatabase) {
     const TemporaryDirectory directory;
     const std::string config = directory.write("reaper.yaml", "taggers: [{name: project}]\n");

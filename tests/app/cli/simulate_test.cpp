@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_cloud.hpp"
+#include "fakes/fake_journal.hpp"
 #include "reaper/cli/cloud/simulate_command.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -23,7 +24,7 @@ protected:
     Result<Simulation> run(SimulateCommand command) {
         const NoticeRules rules{settings_};
         boost::asio::io_context io{1};
-        return run_task(io, simulate(cloud.ports(), rules, std::move(command)));
+        return run_task(io, simulate(cloud.ports(), rules, std::move(command), &journal));
     }
     std::optional<TimePoint> told() {
         const auto& metadata = cloud.server_at("host1a").record.server.metadata;
@@ -33,6 +34,7 @@ protected:
 
     test::FakeClock clock;
     test::FakeCloud cloud{clock};
+    test::FakeJournal journal;
     NoticeSettings settings_;
 };
 
@@ -44,6 +46,21 @@ TEST_F(Simulate, TheMetadataSayWhatTheyWouldSay) {
     EXPECT_FALSE(told().has_value());
     EXPECT_EQ(run({"host1a", minutes{5}, false}).value().until, clock.now() + minutes{5});
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(Simulate, ARealNoticeIsNotTakenBack) {
+    EXPECT_TRUE(run({"host1a", {}, false}));
+    RequestRecord record;
+    record.request.id = RequestId{"req-1"};
+    record.steps.push_back({ServerId{"host1a"}, Step::notified, iso_time(*told()), clock.now()});
+    journal.records[record.request.id] = record;
+    const auto refused = run({"host1a", {}, true});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::conflict);
+    EXPECT_THAT(refused.error().what, ::testing::HasSubstr("for request req-1"));
+    journal.cut_off = true;
+    EXPECT_EQ(run({"host1a", {}, true}).error().code, Errc::storage);
+    EXPECT_TRUE(told().has_value());
 }
 
 TEST_F(Simulate, NoServerHearsNothing) {

@@ -58,6 +58,19 @@ TEST_F(RefusedCredentialsTest, OneLineTellsThemUntilTheyAreAccepted) {
     EXPECT_THAT(status.line, testing::Not(HasSubstr(words)));
 }
 
+TEST_F(RefusedCredentialsTest, AStandbyTellsThemToo) {
+    full_host();
+    refuse();
+    begin(true);
+    pass(std::chrono::minutes{2});
+    EXPECT_THAT(log.lines_with(words), SizeIs(1)) << log.text();
+    ASSERT_TRUE(service().why_unfit());
+    EXPECT_THAT(*service().why_unfit(), HasSubstr("Keystone refuses our credentials"));
+    cloud.on_call = {};
+    pass(std::chrono::minutes{3});
+    EXPECT_EQ(service().why_unfit(), std::nullopt);
+}
+
 TEST_F(RefusedCredentialsTest, AServiceThatIsAwayAtTheStartIsNotToldForEachName) {
     full_host();
     bool away = true;

@@ -124,6 +124,33 @@ TEST_F(TakingOverTest, AFirstDeliveryIsServedWhateverBootedSince) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
+/// Another may have its lease by then, and serves only with the messages.
+TEST_F(TakingOverTest, WhoCannotReachTheSharedJournalLeavesTheMessagesAndEnds) {
+    shared_journal = true;
+    cloud.deletion_takes = minutes{2};
+    full_host();
+    ask();
+    run_until([&] { return cloud.count("DELETE") > 0; });
+    journal.cut_off = true;
+    pass(seconds{15});
+    EXPECT_FALSE(messages->stopped);
+    run_until([&] { return messages->stopped || ended; });
+    EXPECT_FALSE(ended) << "what is in flight goes on";
+    run_until([&] { return ended.has_value(); });
+    ASSERT_FALSE(*ended);
+    EXPECT_THAT(ended->error().what, testing::HasSubstr("another reaper may have it"));
+}
+
+TEST_F(TakingOverTest, AJournalOfItsOwnIsWaitedFor) {
+    full_host();
+    start();
+    journal.cut_off = true;
+    pass(minutes{5});
+    EXPECT_FALSE(messages->stopped);
+    journal.cut_off = false;
+    run_until([&] { return status.ready; });
+}
+
 TEST_F(TakingOverTest, TheUseOfFreedRoomIsReportedAfterALongAbsenceToo) {
     full_host();
     requester();

@@ -247,6 +247,18 @@ TEST_F(DutyLoopTest, PausedOrDryNothingEnds) {
     EXPECT_EQ(deleted(), 0U);
 }
 
+TEST_F(DutyLoopTest, ByAClockThatIsWrongNothingEnds) {
+    used_house();
+    keep_free(80, 60);
+    settings.policy.duties.life_span.after = minutes{10};
+    clock_ahead = Duration{minutes{2}};
+    begin();
+    pass(hours{1});
+    EXPECT_THAT(corrections(), IsEmpty());
+    clock_ahead = Duration{0};
+    run_until([&] { return deleted() > 0; });
+}
+
 TEST_F(DutyLoopTest, AProtectedServerOrALockedOrARegularOneNeverEnds) {
     used_house();
     keep_free(20, 10);

@@ -547,13 +547,15 @@ void Schedule::drain() {
             process_.reset();
             return;
         }
-        // One that starts and can't read its journal ends, and is started again.
-        if (process_->ended() && (stopping_ || journal().cut_off)) {
+        // One that can't read its journal ends, and is started again.
+        const auto& ended = process_->ended();
+        if (ended &&
+            (stopping_ || journal().cut_off || ended->find("may have it") != ended->npos)) {
             taken_over_ = taken_over_ || stopping_;
             kill();
             return;
         }
-        if (const auto& ended = process_->ended()) {
+        if (ended) {
             checker_.on_reaper_died(*ended);
             gateway_.ask_of(nullptr);
             process_.reset();
