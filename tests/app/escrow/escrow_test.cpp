@@ -111,6 +111,25 @@ TEST_F(EscrowTest, OneVictimsRoomMayBeForTwoServers) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
+TEST_F(EscrowTest, AClassThatItsServersDoNotClaimIsNotInTheWayWhereItIsClosed) {
+    full_of({"a"}, 4);
+    const ProviderId slots{"rp-slots"};
+    const ResourceClass preemptible{"CUSTOM_PREEMPTIBLE"};
+    cloud.nested[slots] = {"slots", HostId{"rp-host1"}, {{preemptible, Inventory{1}}}};
+    cloud.server_at(uuid_of("a")).also[slots].set(preemptible, 1);
+    const ServerId one = booting("one", "regular", "r-both");
+    const ServerId two = booting("two", "regular", "r-both");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.consumers.begin()->second.holds.count(slots), 1U);
+    cloud.nested[slots].inventories[preemptible].reserved = 1;  // for another request
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(cloud.consumers.begin()->second.holds.count(slots), 0U);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
 TEST_F(EscrowTest, WhatItsServerDoesNotNeedIsReleased) {
     full_of({"large"}, 8);
     const ServerId server = booting("new");
