@@ -160,6 +160,7 @@ private:
     Task<void> release(ServerId server);
     ResultTask<void> empty(ServerId consumer);
     Task<void> give_back(ServerId server, ProjectId project);
+    Task<void> tell_if_lost(ServerId server);
     ResultTask<void> look_at_unsure();
     ResultTask<void> look_for_others();
     Task<void> look_at(ProviderId provider, std::size_t& failed);

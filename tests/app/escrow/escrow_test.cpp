@@ -4,6 +4,7 @@
 
 #include "app/gateway_house.hpp"
 #include "reaper/model/escrow_consumer.hpp"
+#include "support/log_capture.hpp"
 
 namespace reaper::test::escrow_test {
 namespace {
@@ -284,6 +285,22 @@ TEST_F(EscrowTest, AServerThatIsNotDeletedHasItBack) {
     EXPECT_EQ(held_by("a"), 2);
     EXPECT_GE(cloud.count("holdings"), 2U);
     EXPECT_EQ(most_free(), 0);
+}
+
+TEST_F(EscrowTest, WhereAnotherClientDeletedItTheLogSaysWhatToDo) {
+    const LogCapture log;
+    full_of({"a"});
+    booting("new");
+    cloud.conflict_on_delete = true;
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("DELETE")) cloud.consumers.clear();
+        return std::nullopt;
+    };
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "it is free";
+    pass(seconds{5});
+    EXPECT_THAT(log.lines_with("heal_allocations --instance " + uuid_of("a")), SizeIs(1));
+    EXPECT_THAT(log.lines_with("has its room back"), IsEmpty());
 }
 
 TEST_F(EscrowTest, AServerThatHasItBackMayGoForTheNextRequest) {
