@@ -126,8 +126,11 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
            service.settings_.reservations, service.settings_.cull.promise,
            [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
            [&service] { return service.journal_is_ours(); },
-           [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
-           service.settings_.dry_run}),
+           [this](const EndedLoan& loan) { ended_loans.submit(loan); },
+           [&service](std::set<ProviderId> providers) {
+               return service.escrow_.turn_for(std::move(providers));
+           },
+           service.stopping_, service.settings_.dry_run}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
                 &reservations,
                 [this](const Request& request) { return oversubscription.needed(request); }),

@@ -37,8 +37,17 @@ bool take_from(Allocations& holds, Allocations& asked) {
             taken = true;
         }
     }
-    std::erase_if(holds, [](const auto& each) { return each.second.empty(); });
     return taken;
+}
+
+/// Leaves of `holds` what is of the classes of `wanted`.
+void keep_classes(Allocations& holds, const Resources& wanted) {
+    for (auto& each : holds) {
+        const Resources before = each.second;
+        for (const auto& [name, amount] : before)
+            if (wanted.get(name) <= 0) each.second.set(name, 0);
+    }
+    std::erase_if(holds, [](const auto& each) { return each.second.empty(); });
 }
 
 }  // namespace
@@ -236,21 +245,28 @@ ResultTask<std::vector<ConsumerChange>> Escrow::hand_over(RequestId request, All
         const bool claimed_there =
             std::any_of(wanted.holds.begin(), wanted.holds.end(),
                         [&](const auto& each) { return asked.contains(each.first); });
-        const bool rest_goes = claimed_there && is_for_last_slot(at->second.room);
+        const Resources later = claimed_later(at->second.room);
+        const bool rest_goes = claimed_there && later.empty();
         const bool taken = take_from(wanted.holds, asked);
-        if (rest_goes) wanted.holds.clear();
         if (!taken && !rest_goes) continue;
+        // Placement checks again what stays, and refuses the claim where a class is closed by now.
+        keep_classes(wanted.holds, later);
         changes.push_back({*escrow_consumer_of(server), std::move(wanted)});
     }
     co_return changes;
 }
 
-/// After the next claim, what is left of it is promised to no request, or to others.
-bool Escrow::is_for_last_slot(const EscrowedRoom& room) const {
+/// By slots of its request there, after the next claim. What is left of other classes is promised
+/// to no request, or to others; after the last claim, all of it.
+Resources Escrow::claimed_later(const EscrowedRoom& room) const {
     int open = 0;
-    for (const auto* const promise : dependencies_.ledger.promises_of(room.request))
-        if (promise->host == room.host) open += promise->open();
-    return open <= 1;
+    Resources slots;
+    for (const auto* const promise : dependencies_.ledger.promises_of(room.request)) {
+        if (promise->host != room.host) continue;
+        open += promise->open();
+        slots += promise->slot * promise->open();
+    }
+    return open > 1 ? slots : Resources{};
 }
 
 void Escrow::reassign(const RequestId& from, const RequestId& to) {

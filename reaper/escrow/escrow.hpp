@@ -110,7 +110,7 @@ public:
     /// Releases what is kept for a request that can't be handed it.
     Task<void> release_for(RequestId request);
     /// What must change, together with its claim of `asked`, so that it takes over what is kept for
-    /// it, and with its last claim on a host releases the rest there; empty: nothing is kept.
+    /// it, and releases what its further claims on the host do not name; empty: nothing is kept.
     ResultTask<std::vector<ConsumerChange>> hand_over(RequestId request, Allocations asked);
     /// That was done.
     void handed_over(const std::vector<ConsumerChange>& changes);
@@ -160,13 +160,14 @@ private:
     Task<void> release(ServerId server);
     ResultTask<void> empty(ServerId consumer);
     Task<void> give_back(ServerId server, ProjectId project);
+    Task<void> tell_if_lost(ServerId server);
     ResultTask<void> look_at_unsure();
     ResultTask<void> look_for_others();
     Task<void> look_at(ProviderId provider, std::size_t& failed);
     Task<void> take_away(ServerId server);
     Task<bool> adopt(ServerId consumer, HostId host);
     bool promised(const EscrowedRoom& room) const;
-    bool is_for_last_slot(const EscrowedRoom& room) const;
+    Resources claimed_later(const EscrowedRoom& room) const;
     bool under_way(const ServerId& server) const;
     void try_later(const ServerId& server, const std::string& what);
 

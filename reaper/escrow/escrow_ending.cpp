@@ -134,10 +134,11 @@ Task<void> Escrow::give_back(ServerId server, ProjectId project) {
     ServerId escrow_consumer = *escrow_consumer_of(server);
     auto kept = co_await dependencies_.cloud.placement.consumer(escrow_consumer);
     auto owner = co_await dependencies_.cloud.placement.consumer(server);
+    const bool given = kept && !kept->holds.empty();
     Result<void> done;
     if (!kept || !owner) {
         done = kept ? owner.error() : kept.error();
-    } else if (!kept->holds.empty()) {
+    } else if (given) {
         std::vector<ConsumerChange> changes;
         if (owner->holds.empty()) {
             Consumer restored = *kept;
@@ -157,16 +158,30 @@ Task<void> Escrow::give_back(ServerId server, ProjectId project) {
         try_later(server, done.error().what);
         co_return;
     }
-    log_about({.request = entry.room.request.str(), .server = server.str()}, spdlog::level::info,
-              "{}: server {} is there and has its room back", entry.room.request.str(),
-              name_of(server));
+    if (given)
+        log_about({.request = entry.room.request.str(), .server = server.str()},
+                  spdlog::level::info, "{}: server {} is there and has its room back",
+                  entry.room.request.str(), name_of(server));
     const HostId host = entry.room.host;
     kept_.erase(server);  // from now on it may be kept for another request
+    if (!given) co_await tell_if_lost(server);
     // Nova may have let it go meanwhile, and would never take this away.
     const auto gone = co_await released_by_nova(server);
     if (!gone || !*gone) co_return;
     co_await take_away(server);
     note_change(host, server);
+}
+
+/// Another client may have deleted what was kept of a server that stays.
+Task<void> Escrow::tell_if_lost(ServerId server) {
+    const auto owner = co_await dependencies_.cloud.placement.consumer(server);
+    const auto record = co_await dependencies_.cloud.compute.server(server);
+    if (!owner || !owner->holds.empty() || !record || !*record) co_return;
+    if ((*record)->server.host.empty()) co_return;
+    log_about({.server = server.str()}, spdlog::level::err,
+              "server {} is there, but another client deleted the room in escrow that was its own; "
+              "by hand: nova-manage placement heal_allocations --instance {}",
+              name_of(server), name_of(server));
 }
 
 /// Of a server that is no more.

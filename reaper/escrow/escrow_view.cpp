@@ -104,9 +104,11 @@ Task<void> Escrow::look(ServerId server) {
     if (!found) {
         try_later(server, found.error().what);
     } else if (found->holds.empty()) {
-        // One that never showed room changes nothing.
-        if (!at->second.room.holds.empty()) note_change(at->second.room.host, server);
+        const EscrowedRoom room = at->second.room;
         kept_.erase(at);
+        if (room.holds.empty()) co_return;  // it never showed room: nothing changes
+        note_change(room.host, server);
+        if (!room.gone) co_await tell_if_lost(server);
     } else {
         at->second.room.holds = found->holds;
         at->second.read = std::move(*found);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,10 +64,14 @@ protected:
             [this] { return serving; },
             [this] { return journal_is_ours; },
             [this](const EndedLoan& loan) { ended.push_back(loan); },
+            [this](std::set<ProviderId> providers) { return turn_for(std::move(providers)); },
             stopping};
         controller =
             std::make_unique<ReservationController>(io.get_executor(), std::move(dependencies));
         step();
+    }
+    Task<std::unique_ptr<Turn<ProviderId>>> turn_for(std::set<ProviderId> providers) {
+        co_return std::make_unique<Turn<ProviderId>>(in_turn, std::move(providers));
     }
     /// Some steps, with the cloud read before each.
     void step(int times = 3) {
@@ -184,6 +189,7 @@ protected:
     std::uint64_t serving = 1;
     bool journal_is_ours = true;
     std::vector<EndedLoan> ended;
+    std::set<ProviderId> in_turn;  ///< whose room is being taken
     bool stopping = false;
     std::shared_ptr<const CompiledPolicy> policy;
     std::unique_ptr<CacheRefresher> refresher;

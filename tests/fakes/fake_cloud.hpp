@@ -83,6 +83,8 @@ public:
     void restore_by(const std::string& id, const std::string& user);
     bool exists(const std::string& id);
     Resources free_on(const std::string& host);
+    /// A provider without room for what is named: Placement checks that too which stays as it is.
+    std::optional<ProviderId> full_for(const std::vector<ConsumerChange>& changes) const;
     Resources capacity_of(const std::string& host) const { return hosts_.at(host).capacity; }
     std::vector<std::string> host_names() const;
     std::vector<std::string> living(const std::string& host);

@@ -1,5 +1,6 @@
 // Placement's part of the small cloud.
 #include <algorithm>
+#include <utility>
 
 #include "fakes/breathe.hpp"
 #include "fakes/fake_cloud.hpp"
@@ -140,6 +141,9 @@ Amount FakeCloud::held_of(const ProviderId& id, const ResourceClass& resource_cl
     for (const auto& [server_id, server] : servers_)
         if (const auto at = server.also.find(id); at != server.also.end())
             held += at->second.get(resource_class);
+    for (const auto& [consumer_id, consumer] : consumers)
+        if (const auto at = consumer.holds.find(id); at != consumer.holds.end())
+            held += at->second.get(resource_class);
     return held;
 }
 
@@ -228,6 +232,28 @@ Consumer FakeCloud::consumer_now(const ServerId& id) const {
     return consumer;
 }
 
+std::optional<ProviderId> FakeCloud::full_for(const std::vector<ConsumerChange>& changes) const {
+    std::map<ProviderId, Resources> named;
+    for (const auto& change : changes)
+        for (const auto& [provider, amounts] : change.wanted.holds) named[provider] += amounts;
+    for (const auto& [provider, wanted] : named) {
+        const ProviderState state = state_of(provider);
+        if (state.inventories.empty()) continue;  // none of this cloud
+        Resources held = wanted;
+        for (const auto& [id, amounts] : state.allocations) {
+            const auto is_it = [&id = id](const ConsumerChange& each) { return each.id == id; };
+            if (std::none_of(changes.begin(), changes.end(), is_it)) held += amounts;
+        }
+        for (const auto& [name, amount] : wanted) {
+            const auto there = state.inventories.find(name);
+            if (there == state.inventories.end() || amount < there->second.min_unit ||
+                held.get(name) > there->second.capacity())
+                return provider;
+        }
+    }
+    return std::nullopt;
+}
+
 ResultTask<void> FakeCloud::set_holdings(std::vector<ConsumerChange> changes, Duration) {
     co_await breathe();
     std::string named = "holdings";
@@ -235,22 +261,18 @@ ResultTask<void> FakeCloud::set_holdings(std::vector<ConsumerChange> changes, Du
         named += " " + change.id.str() + (change.wanted.holds.empty() ? ":none" : "");
     if (auto error = note(named)) co_return *error;
     settle();
-    std::map<HostId, Resources> more;
-    for (const auto& change : changes) {
-        const Consumer now = consumer_now(change.id);
-        if (now.generation != change.wanted.generation)
+    for (const auto& change : changes)
+        if (consumer_now(change.id).generation != change.wanted.generation)
             co_return Error{Errc::conflict, "placement: another generation"};
-        for (const auto& [provider, amounts] : change.wanted.holds) more[provider] += amounts;
-        for (const auto& [provider, amounts] : now.holds) more[provider] -= amounts;
-    }
-    for (const auto& [name, host] : hosts_)
-        if (more.contains(host.id) && !more.at(host.id).fits_in(free_on(name)))
-            co_return Error{Errc::conflict, "placement: no room on " + name};
+    if (const auto full = full_for(changes))
+        co_return Error{Errc::conflict, "placement: no room on " + full->str()};
     for (auto& [id, wanted] : changes) {
         consumers.erase(id);
         if (const auto server = servers_.find(id); server != servers_.end()) {
-            server->second.resources = {};
-            if (!wanted.holds.empty()) server->second.resources = wanted.holds.begin()->second;
+            FakeServer& known = server->second;
+            known.resources = std::exchange(wanted.holds[known.provider], {});
+            wanted.holds.erase(known.provider);
+            known.also = std::move(wanted.holds);
         } else if (!wanted.holds.empty()) {
             wanted.generation = wanted.generation.value_or(0) + 1;
             consumers.emplace(id, std::move(wanted));

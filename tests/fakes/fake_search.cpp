@@ -56,6 +56,7 @@ bool claim(FakeCloud& cloud, const std::string& server, const std::string& body)
 bool claim_together(FakeCloud& cloud, const std::string& body) {
     const auto before = cloud.consumers;
     std::string server, claimed;
+    std::vector<ConsumerChange> kept;
     const json changes = json::parse(body);
     for (const auto& [id, wanted] : changes.items()) {
         const ServerId consumer{id};
@@ -68,9 +69,10 @@ bool claim_together(FakeCloud& cloud, const std::string& body) {
         if (wanted["consumer_generation"] != known.generation) return false;
         known.holds = read_claim(wanted.dump()).value();
         known.generation = known.generation.value_or(0) + 1;
+        kept.push_back({consumer, known});
         if (known.holds.empty()) cloud.consumers.erase(consumer);
     }
-    const bool done = claim(cloud, server, claimed);
+    const bool done = !cloud.full_for(kept) && claim(cloud, server, claimed);
     if (!done) cloud.consumers = before;
     return done;
 }

@@ -434,12 +434,19 @@ void HostBooks::take_in(const HostId& host, const ReservationId& id, Consumer re
 
 ResultTask<void> HostBooks::write(HostChanges hosts) {
     std::vector<ConsumerChange> sent;
+    std::set<ProviderId> providers;
     for (const auto& [host, change] : hosts)
         sent.insert(sent.end(), change.changes.begin(), change.changes.end());
-    for (const ConsumerChange& each : sent) written_.insert(ReservationId{each.id.str()});
+    for (const ConsumerChange& each : sent) {
+        written_.insert(ReservationId{each.id.str()});
+        for (const auto& held : each.wanted.holds) providers.insert(held.first);
+    }
+    providers.erase(ProviderId{reservation_register::provider_id});  // all have it in common
     if (!sent.empty()) {
+        auto turn = co_await dependencies_.turn_for(std::move(providers));
         auto done =
             co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
+        turn.reset();
         if (!done && !surely_not_done(done.error().code))
             for (const auto& [host, change] : hosts)
                 for (const ConsumerChange& each : change.changes)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,7 @@
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/turn.hpp"
 
 namespace reaper {
 
@@ -41,6 +43,8 @@ struct ReservationDependencies {
     std::function<bool()> journal_is_ours;  ///< no other reaper may have it by now
     /// Tenants are to go; they may, some time.
     std::function<void(const EndedLoan&)> take_back;
+    /// See Escrow::turn_for.
+    std::function<Task<std::unique_ptr<Turn<ProviderId>>>(std::set<ProviderId>)> turn_for;
     const bool& stopping;
     /// Nothing is written: the state is known, and reported for decisions.
     bool is_read_only = false;

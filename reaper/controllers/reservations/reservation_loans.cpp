@@ -325,6 +325,7 @@ ResultTask<ReservationLoans::Release> ReservationLoans::release_room(Wish wish, 
         turn.emplace(std::move(permit));
     }
     std::set<HostId> among, unfit;
+    std::vector<HostId> refused;  // by Placement, the last time
     follow_cache();
     int writes = 0;
     for (int rounds = 0; rounds < max_rounds && writes < max_writes; ++rounds) {
@@ -375,6 +376,14 @@ ResultTask<ReservationLoans::Release> ReservationLoans::release_room(Wish wish, 
             if (promises_nothing) dependencies_.rooms.not_enough(request.id);
             for (const HostId& host : hosts)
                 if (!books_[host].left.empty()) books_[host].left.pop_back();
+            if (hosts == refused) {  // read again in between: it is no lost race
+                unfit.insert(hosts.begin(), hosts.end());
+                log_about({.request = request.id.str()}, spdlog::level::warn,
+                          "{}: room that is reserved on {} can't be given to it: {}",
+                          printable(request.id.str()), printable(books_.name_of(hosts.front()), 64),
+                          done.error().what);
+            }
+            refused = std::move(hosts);
             continue;
         }
         for (const HostId& host : hosts)

@@ -4,6 +4,7 @@
 
 #include "app/gateway_house.hpp"
 #include "reaper/model/escrow_consumer.hpp"
+#include "support/log_capture.hpp"
 
 namespace reaper::test::escrow_test {
 namespace {
@@ -106,6 +107,25 @@ TEST_F(EscrowTest, OneVictimsRoomMayBeForTwoServers) {
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
     EXPECT_EQ(cloud.consumers.begin()->second.holds.begin()->second.get(vcpu), 2);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+TEST_F(EscrowTest, AClassThatItsServersDoNotClaimIsNotInTheWayWhereItIsClosed) {
+    full_of({"a"}, 4);
+    const ProviderId slots{"rp-slots"};
+    const ResourceClass preemptible{"CUSTOM_PREEMPTIBLE"};
+    cloud.nested[slots] = {"slots", HostId{"rp-host1"}, {{preemptible, Inventory{1}}}};
+    cloud.server_at(uuid_of("a")).also[slots].set(preemptible, 1);
+    const ServerId one = booting("one", "regular", "r-both");
+    const ServerId two = booting("two", "regular", "r-both");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.consumers.begin()->second.holds.count(slots), 1U);
+    cloud.nested[slots].inventories[preemptible].reserved = 1;  // for another request
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(cloud.consumers.begin()->second.holds.count(slots), 0U);
     EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
     EXPECT_EQ(most_free(), 0);
     EXPECT_THAT(cloud.consumers, IsEmpty());
@@ -265,6 +285,22 @@ TEST_F(EscrowTest, AServerThatIsNotDeletedHasItBack) {
     EXPECT_EQ(held_by("a"), 2);
     EXPECT_GE(cloud.count("holdings"), 2U);
     EXPECT_EQ(most_free(), 0);
+}
+
+TEST_F(EscrowTest, WhereAnotherClientDeletedItTheLogSaysWhatToDo) {
+    const LogCapture log;
+    full_of({"a"});
+    booting("new");
+    cloud.conflict_on_delete = true;
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("DELETE")) cloud.consumers.clear();
+        return std::nullopt;
+    };
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "it is free";
+    pass(seconds{5});
+    EXPECT_THAT(log.lines_with("heal_allocations --instance " + uuid_of("a")), SizeIs(1));
+    EXPECT_THAT(log.lines_with("has its room back"), IsEmpty());
 }
 
 TEST_F(EscrowTest, AServerThatHasItBackMayGoForTheNextRequest) {

@@ -237,6 +237,23 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_EQ(held(), 6) << "no server came";
 }
 
+TEST_F(ReservationControllerTest, WherePlacementRefusesAgainAnotherHostGivesItsRoom) {
+    EXPECT_EQ(give({reserving("eng", 16), reserving("eng", 16, "host2")}), std::nullopt);
+    std::string first;  // the change for the host that is chosen first
+    int refusals = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("holdings")) return std::nullopt;
+        if (first.empty()) first = call;
+        if (call != first) return std::nullopt;
+        ++refusals;
+        return Error{Errc::conflict, "placement: unable to allocate inventory"};
+    };
+    EXPECT_TRUE(release("web", 4));
+    EXPECT_EQ(refusals, 2) << "the first may be a lost race";
+    EXPECT_EQ(held() + held("host2"), 28);
+    cloud.on_call = nullptr;
+}
+
 TEST_F(ReservationControllerTest, FreeRoomBesideWhatIsReleasedWaitsToo) {
     settings.lend = true;
     EXPECT_EQ(give({reserving("eng", 7)}), std::nullopt);

@@ -108,6 +108,21 @@ TEST_F(ReservationOrdersTest, TheJournalHasItBeforePlacement) {
     EXPECT_EQ(held(), 4) << "what can't be journaled is not done";
 }
 
+TEST_F(ReservationOrdersTest, RoomIsTakenInTheTurnOfClaimsOnThatHost) {
+    std::vector<std::set<ProviderId>> turns;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("holdings")) turns.push_back(in_turn);
+        return std::nullopt;
+    };
+    EXPECT_EQ(given({reserving("eng", 4)}), "applied");
+    cloud.consumers.clear();
+    step();
+    EXPECT_EQ(held(), 4) << "it is taken again";
+    const std::set<ProviderId> host{ProviderId{cloud.provider_of("host1")}};
+    EXPECT_THAT(turns, ElementsAre(host, host)) << "not of the register: other hosts need not wait";
+    EXPECT_THAT(in_turn, IsEmpty());
+}
+
 TEST_F(ReservationOrdersTest, WhatWasDoneWithoutAnAnswerIsDoneOnce) {
     cloud.lost_answer = Error{Errc::timeout, "placement: no answer"};
     EXPECT_EQ(give({reserving("eng", 4)}, "one"), Errc::unreachable);
