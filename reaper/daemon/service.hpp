@@ -33,6 +33,8 @@ struct ServicePorts {
     /// How far the clock is ahead of the cloud's, by the answers of its services; none: not known.
     std::function<std::optional<Duration>()> clock_ahead{};
     bool shared_journal = false;  ///< reapers of other machines write it too, after one another
+    /// Does one of these stand by, as known last? Empty: it may.
+    std::function<bool()> others_stand_by{};
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.

@@ -229,6 +229,8 @@ std::optional<Error> RunningService::why_displaced(const Error& unread) const {
     if (unread.code == Errc::conflict) return unread;
     if (!ports_.shared_journal || clock_.steady() < journal_answered_ + journal_surely_free)
         return std::nullopt;
+    // Alone, it waits until the database answers.
+    if (ports_.others_stand_by && !ports_.others_stand_by()) return std::nullopt;
     return Error{unread.code,
                  "the journal has not answered for " +
                      format_duration(clock_.steady() - journal_answered_) +

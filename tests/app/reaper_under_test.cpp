@@ -40,9 +40,17 @@ void ReaperUnderTest::begin(bool stands_by) {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
-    const ServicePorts ports{
-        cloud.ports(), *observed, *messages, with_events ? events.get() : nullptr, pause,
-        breaker,       metrics,   observer,  [this] { return clock_ahead; },       shared_journal};
+    const ServicePorts ports{cloud.ports(),
+                             *observed,
+                             *messages,
+                             with_events ? events.get() : nullptr,
+                             pause,
+                             breaker,
+                             metrics,
+                             observer,
+                             [this] { return clock_ahead; },
+                             shared_journal,
+                             [this] { return others_stand_by; }};
     service_ = make_service(ports, live_settings(),
                             [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });

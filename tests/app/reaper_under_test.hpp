@@ -51,6 +51,7 @@ protected:
     FakeSwitch pause;
     FakeSwitch breaker;
     bool shared_journal = false;
+    bool others_stand_by = true;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
     bool with_events = false;              ///< a flow of events, so that the cloud cache is used

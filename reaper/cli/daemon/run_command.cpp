@@ -1,6 +1,7 @@
 // `reaper run`: puts the daemon together.
 #include "reaper/cli/daemon/run_command.hpp"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <csignal>
@@ -216,7 +217,12 @@ ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
                              metrics->get(),
                              *recorder ? &(*recorder)->recorder : nullptr,
                              [&monitor] { return monitor.api().clock_ahead(); },
-                             !settings->journal.in_file()};
+                             !settings->journal.in_file(),
+                             [&shared] {
+                                 const ReaperList list = shared ? shared->list() : ReaperList{};
+                                 return std::any_of(list.all.begin(), list.all.end(),
+                                                    [](const auto& each) { return !each.here; });
+                             }};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) {
         settings->admin = *dry_admin;

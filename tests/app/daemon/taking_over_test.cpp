@@ -141,14 +141,19 @@ TEST_F(TakingOverTest, WhoCannotReachTheSharedJournalLeavesTheMessagesAndEnds) {
     EXPECT_THAT(ended->error().what, testing::HasSubstr("another reaper may have it"));
 }
 
-TEST_F(TakingOverTest, AJournalOfItsOwnIsWaitedFor) {
-    full_host();
-    start();
-    journal.cut_off = true;
-    pass(minutes{5});
-    EXPECT_FALSE(messages->stopped);
-    journal.cut_off = false;
-    run_until([&] { return status.ready; });
+TEST_F(TakingOverTest, AJournalThatNoOtherWaitsForIsWaitedFor) {
+    for (const bool shared : {false, true}) {
+        shared_journal = shared;
+        others_stand_by = !shared;
+        full_host(shared ? "host2" : "host1");
+        start();
+        journal.cut_off = true;
+        pass(minutes{5});
+        EXPECT_FALSE(messages->stopped);
+        journal.cut_off = false;
+        run_until([&] { return status.ready; });
+        crash();
+    }
 }
 
 TEST_F(TakingOverTest, TheUseOfFreedRoomIsReportedAfterALongAbsenceToo) {
