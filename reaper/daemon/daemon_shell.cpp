@@ -87,7 +87,9 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (stopping_) return;
     const bool turned = status.ready != is_ready_;
     is_ready_ = status.ready;
-    if (!worked_ && status.refused) return give_up(ExitCode::refused, *status.refused);
+    // Where it stood by, the refusal may be over: systemd starts it once more.
+    if (!worked_ && status.refused)
+        return give_up(was_ready_ ? ExitCode::failed : ExitCode::refused, *status.refused);
     if (turned && !status.ready && !worked_) limit_start();  // it takes over
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the

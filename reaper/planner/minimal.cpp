@@ -65,7 +65,6 @@ bool add_elsewhere(const Problem& problem, Chosen& chosen) {
     bool added = false;
     for (auto& [host, on_host] : chosen) {
         auto& here = on_host.victims;
-        if (here.empty()) continue;
         const auto& candidates = problem.hosts[host].candidates;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             if (!victims.contains(candidates[i].server->id) ||

@@ -669,22 +669,17 @@ Decision plan_as_it_is(const Request& request, const CloudIndex& cloud, const Le
                        const PlanOptions& options) {
     if (needs_one_host(request, cloud, ledger, options))
         return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
-    const auto plan = [&](const PlanOptions& then) {
-        if (then.budgets == nullptr || then.budgets->empty())
-            return Planner{request, cloud, ledger, then, then.victim_filter}.decide(strategy,
-                                                                                    strategy_name);
-        return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, then);
-    };
-    if (!combinations_differ(request, cloud)) return plan(options);
-    PlanOptions one_combination = options;
-    one_combination.one_combination = true;
-    Decision decision = plan(one_combination);
-    if (!std::holds_alternative<NotEnough>(decision)) return decision;
-    decision = plan(options);
-    if (auto* const made = std::get_if<Plan>(&decision))
-        made->note += std::string{made->note.empty() ? "" : "; "} +
-                      "hosts count with all of their providers of a class: nothing else is enough, "
-                      "and Nova may place fewer servers of one request there";
+    PlanOptions then = options;
+    then.one_combination = combinations_differ(request, cloud);
+    Decision decision =
+        then.budgets == nullptr || then.budgets->empty()
+            ? Planner{request, cloud, ledger, then, then.victim_filter}.decide(strategy,
+                                                                               strategy_name)
+            : plan_in_budgets(request, cloud, ledger, strategy, strategy_name, then);
+    if (auto* const less = std::get_if<NotEnough>(&decision); less && then.one_combination)
+        less->reason +=
+            "; on a host, Nova claims the same combination of providers for all servers of a "
+            "request";
     return decision;
 }
 

@@ -1,6 +1,7 @@
 // Port: the reapers that have one journal in common. One writes it, the others stand by.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,16 @@ struct ReaperList {
 
     const JournalReaper* active() const {
         return all.empty() || !all.front().active ? nullptr : &all.front();
+    }
+    /// Does one stand by for this one? Those that ended are listed for a while: they are silent for
+    /// longer than we are.
+    bool another_stands_by() const {
+        constexpr Duration three_signs{6'000};
+        const auto here = std::find_if(all.begin(), all.end(),
+                                       [](const JournalReaper& each) { return each.here; });
+        return std::any_of(all.begin(), all.end(), [&](const JournalReaper& each) {
+            return !each.here && (here == all.end() || each.silent < here->silent + three_signs);
+        });
     }
 };
 

@@ -55,9 +55,18 @@ CloudReading::CloudReading(const boost::asio::any_io_executor& executor, Inputs 
                      if (inputs_.progress)
                          inputs_.progress("reading the cloud: " + refresher_.status());
                  }),
-      reservations_(executor, {inputs_.cloud, refresher_, rooms_, inputs_.journal,
-                               inputs_.reservations, no_promise, [] { return std::uint64_t{1}; },
-                               [] { return true; }, [](const EndedLoan&) {}, stopping_, true}),
+      reservations_(executor, {inputs_.cloud,
+                               refresher_,
+                               rooms_,
+                               inputs_.journal,
+                               inputs_.reservations,
+                               no_promise,
+                               [] { return std::uint64_t{1}; },
+                               [] { return true; },
+                               [](const EndedLoan&) {},
+                               {},
+                               stopping_,
+                               true}),
       decisions_(refresher_, inputs_.cloud.clock, rooms_, inputs_.safeguards, &reservations_) {
     rooms_.restore(std::move(inputs_.ledger));
 }

@@ -1,7 +1,6 @@
 // `reaper run`: puts the daemon together.
 #include "reaper/cli/daemon/run_command.hpp"
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <csignal>
@@ -218,11 +217,7 @@ ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
                              *recorder ? &(*recorder)->recorder : nullptr,
                              [&monitor] { return monitor.api().clock_ahead(); },
                              !settings->journal.in_file(),
-                             [&shared] {
-                                 const ReaperList list = shared ? shared->list() : ReaperList{};
-                                 return std::any_of(list.all.begin(), list.all.end(),
-                                                    [](const auto& each) { return !each.here; });
-                             }};
+                             [&shared] { return shared && shared->list().another_stands_by(); }};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) {
         settings->admin = *dry_admin;

@@ -43,7 +43,7 @@ struct ReservationDependencies {
     std::function<bool()> journal_is_ours;  ///< no other reaper may have it by now
     /// Tenants are to go; they may, some time.
     std::function<void(const EndedLoan&)> take_back;
-    /// See Escrow::turn_for.
+    /// See Escrow::turn_for; empty for one that is read-only.
     std::function<Task<std::unique_ptr<Turn<ProviderId>>>(std::set<ProviderId>)> turn_for;
     const bool& stopping;
     /// Nothing is written: the state is known, and reported for decisions.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/full_house.hpp"
+#include "reaper/ports/reapers.hpp"
 
 namespace reaper::test::taking_over_test {
 namespace {
@@ -154,6 +155,20 @@ TEST_F(TakingOverTest, AJournalThatNoOtherWaitsForIsWaitedFor) {
         run_until([&] { return status.ready; });
         crash();
     }
+}
+
+TEST(ReaperList, WhoEndedDoesNotStandBy) {
+    ReaperList list;
+    JournalReaper here, other;
+    here.here = true;
+    here.silent = seconds{61};
+    other.silent = seconds{62};
+    list.all = {here};
+    EXPECT_FALSE(list.another_stands_by());
+    list.all = {here, other};
+    EXPECT_TRUE(list.another_stands_by());
+    list.all[1].silent = seconds{90};
+    EXPECT_FALSE(list.another_stands_by());
 }
 
 TEST_F(TakingOverTest, TheUseOfFreedRoomIsReportedAfterALongAbsenceToo) {
