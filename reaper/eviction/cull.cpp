@@ -198,11 +198,10 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     return look;
 }
 
-/// Nova confirms a resize before it deletes the server, and needs its source for that. What the
-/// reaper shelved itself, and deletes after all, is only slow.
+/// Nova confirms a resize before it deletes the server, and needs its source for that.
 ResultTask<std::optional<std::string>> Recheck::read_hanging(
     const std::optional<ServerRecord>& record) {
-    if (!record || unshelvable_.contains(record->server.id)) co_return std::optional<std::string>{};
+    if (!record) co_return std::optional<std::string>{};
     Server server = record->server;
     if (server.status == "VERIFY_RESIZE" && !is_being_deleted(server)) {
         const auto resizes = co_await cloud_.compute.unconfirmed_resizes();

@@ -128,7 +128,7 @@ Task<SearchAnswer> PlacementSearches::help(HttpRequest request, GatewayCall& cal
                                      : Patience::whole_call;
     auto found = co_await patience_.in_time(call, look, looked);
     if (none && offers && !found && found.error().code == Errc::timeout) {
-        patience_.note_slow_list();
+        if (!call.client_gone()) patience_.note_slow_list();
         if (offers_.offer(id, query, {as_asked(of_unknown(id), query)}, first)) co_return first;
         found = co_await patience_.in_time(call, look, Patience::whole_call);
     }

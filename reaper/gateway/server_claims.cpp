@@ -291,9 +291,11 @@ Task<std::optional<Request>> ServerClaims::who_claims(RequestId id, ServerId ser
 /// Placement's answer, or our own, which is the same as if there were no room.
 Task<ProxyAnswer> ServerClaims::send(HttpRequest request, GatewayCall& call, RequestId id,
                                      std::optional<Allocations> asked) {
+    // Not of a provider that hosts share: all claims would wait for it.
     std::set<ProviderId> providers;
     if (asked)
-        for (const auto& each : *asked) providers.insert(each.first);
+        for (const auto& each : *asked)
+            if (ports_.cache().find(each.first) != nullptr) providers.insert(each.first);
     const auto turn = co_await ports_.escrow.turn_for(std::move(providers));
     std::optional<std::string> of_others;
     if (asked && !promised_.none()) of_others = co_await promised_.claimed(*asked, id);

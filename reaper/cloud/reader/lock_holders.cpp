@@ -51,11 +51,13 @@ bool needs_actions(const Server& server) {
     return server.locked || is_being_stopped(server);
 }
 
-std::optional<std::string> why_stop_hangs(const std::vector<ActionRecord>& actions, TimePoint now) {
+std::optional<std::string> why_stop_hangs(const ProjectId& owner,
+                                          const std::vector<ActionRecord>& actions, TimePoint now) {
     const auto last = std::find_if(actions.begin(), actions.end(), [](const ActionRecord& action) {
         return action.name == "stop" || action.name == "shelve" || action.name == "shelveOffload";
     });
-    if (last == actions.end() || now - last->started <= stop_takes) return std::nullopt;
+    if (last == actions.end() || last->project != owner || now - last->started <= stop_takes)
+        return std::nullopt;
     return std::string{last->name == "stop" ? "its stop" : "its shelving"} + " has not ended for " +
            format_duration(now - last->started) + ", and Nova deletes it after that";
 }
@@ -64,7 +66,7 @@ ResultTask<std::optional<std::string>> ask_why_stop_hangs(CloudPorts ports, Serv
     std::optional<std::string> none;
     if (!is_being_stopped(server)) co_return none;
     auto actions = co_await ports.compute.actions(std::move(server.id));
-    if (actions) co_return why_stop_hangs(*actions, ports.clock.now());
+    if (actions) co_return why_stop_hangs(server.project, *actions, ports.clock.now());
     if (actions.error().code == Errc::forbidden) co_return none;
     co_return actions.error();
 }

@@ -38,9 +38,11 @@ std::optional<std::string> why_lock_counts(LockHolder holder);
 /// It is being stopped or shelved: Nova deletes it after that.
 bool is_being_stopped(const Server& server);
 
-/// Of one that is being stopped: why no plan may rest on its deletion; none if that may end soon.
-/// `actions`: what Nova remembers of it, the newest first.
-std::optional<std::string> why_stop_hangs(const std::vector<ActionRecord>& actions, TimePoint now);
+/// Of one that is being stopped: why no plan may rest on its deletion; none if that may end soon,
+/// or if its owner did not ask for it: the reaper stops and shelves servers too. `actions`: what
+/// Nova remembers of it, the newest first.
+std::optional<std::string> why_stop_hangs(const ProjectId& owner,
+                                          const std::vector<ActionRecord>& actions, TimePoint now);
 
 /// The same of any server, asked now; none where we may not ask.
 ResultTask<std::optional<std::string>> ask_why_stop_hangs(CloudPorts ports, Server server);

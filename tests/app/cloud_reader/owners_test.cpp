@@ -20,10 +20,11 @@ protected:
         for (const char* n : {"a", "b", "c", "d"}) change(std::string{"host1"} + n);
     }
     /// Its guest does not, since then.
-    void stops(const std::string& id, Duration ago) {
+    void stops(const std::string& id, Duration ago, const std::string& by = "spot") {
         cloud.server_at(id).record.server.task_state = "powering-off";
         ActionRecord stop;
         stop.name = "stop";
+        stop.project = ProjectId{by};
         stop.started = clock.now() - ago;
         cloud.histories[ServerId{id}] = {stop};
     }
@@ -213,6 +214,7 @@ TEST_F(OwnersTest, ItsRunningTimeBeginsAtItsCreationWhateverItsOwnerHasItDo) {
 /// While a guest shuts down, for as long as its image says, Nova does not delete it.
 TEST_F(OwnersTest, NoPlanRestsOnAServerWhoseStopDoesNotEnd) {
     each([&](const std::string& id) {
+        if (id == "host1b") stops(id, std::chrono::minutes{2}, "admin");
         if (id == "host1c") stops(id, std::chrono::minutes{2});
         if (id == "host1d") stops(id, std::chrono::seconds{0});
     });
@@ -222,6 +224,7 @@ TEST_F(OwnersTest, NoPlanRestsOnAServerWhoseStopDoesNotEnd) {
     messages->deliver(body_of(another("req-2", "requester-2")));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed) << outcome_of("req-2").reason;
     EXPECT_TRUE(cloud.exists("host1c"));
+    EXPECT_FALSE(cloud.exists("host1b")) << "the reaper may have stopped it";
 }
 
 TEST_F(OwnersTest, AStopThatHangsSinceThePlanIsSeenBeforeAnyServerGoes) {

@@ -366,6 +366,20 @@ TEST_F(GatewayClaimsTest, AfterASlowListHostsAreOfferedWithoutOne) {
     EXPECT_GT(cloud.count("servers in"), lists) << "it may be fast again";
 }
 
+TEST_F(GatewayClaimsTest, AClientThatHangsUpSaysNothingOfNovasLists) {
+    full_host();
+    booting("new");
+    cloud.lists_take = std::chrono::milliseconds{300};
+    start();
+    FakeSearch& gone = search("req-1");
+    run_until([&] { return cloud.count("servers in") > 0; });
+    gone.leave();
+    run_until([&] { return gone.done(); });
+    const std::size_t lists = cloud.count("servers in");
+    search_for("req-2");
+    EXPECT_GT(cloud.count("servers in"), lists);
+}
+
 TEST_F(GatewayClaimsTest, AClaimWaitsForNovaAsLongAsTheCallLasts) {
     full_host();
     cloud.remove("host1a");
