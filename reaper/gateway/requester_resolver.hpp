@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "reaper/gateway/gateway_ports.hpp"
-#include "reaper/runtime/turn.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/records.hpp"
@@ -30,6 +29,7 @@
 #include "reaper/request_spec/placement_query.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
+#include "reaper/runtime/turn.hpp"
 
 namespace reaper {
 

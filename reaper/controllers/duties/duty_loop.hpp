@@ -30,7 +30,7 @@ public:
         const Ledger& ledger;
         const LiveSettings& settings;
         std::function<std::uint64_t()> serving;  ///< as of RoomPublisher
-        std::function<bool()> paused;  ///< or the clock is wrong
+        std::function<bool()> paused;            ///< or the clock is wrong
     };
     explicit DutyLoop(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
