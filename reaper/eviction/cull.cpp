@@ -188,6 +188,9 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.being_shelved = seen.record && is_being_shelved(seen.record->server);
     look.has_task = seen.record && !seen.record->server.task_state.empty();
+    look.shelved_next = shelves && look.has_task &&
+                        seen.record->server.task_state == "powering-off" &&
+                        asked_by_->shelve.apply_to(seen.record->server);
     look.shelved = seen.record && !look.has_task && seen.record->server.status == "SHELVED";
     if (seen.hangs && look.verdict.kind == Kind::fit) look.verdict = {Kind::unfit, *seen.hangs};
     // Its room is kept for the search before it goes, and it takes too long.

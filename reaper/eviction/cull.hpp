@@ -86,6 +86,7 @@ struct RecheckResult {
     Consumer held{};             ///< what is to come free, by Placement
     bool being_shelved = false;  ///< by Nova, whatever the rules say of it
     bool has_task = false;       ///< Nova does something with it
+    bool shelved_next = false;   ///< it is being stopped, and Nova may shelve it after that
     bool shelved = false;        ///< and on its host still
 };
 
@@ -197,7 +198,8 @@ struct Cull {
     Duration question_took{};       ///< until the last answer
     /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
-    bool stopped = false;                    ///< no further deletion is sent
+    std::set<ServerId> unwritten;  ///< that were not deleted, as the step could not be journalled
+    bool stopped = false;          ///< no further deletion is sent
     std::vector<ServerId> pending_releases;  ///< deleted by others
     std::size_t overdue = 0;                 ///< of these, the ones that did not go in time
     std::optional<Error> failure;

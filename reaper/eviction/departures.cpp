@@ -37,8 +37,10 @@ Task<bool> EvictionSender::record(Cull& cull, const Victim& victim, const Sent& 
                                                            : Step::shelve_sent;
         goes_on = co_await recorder_.record(cull, victim, step, std::move(reason));
     }
-    // If it was sent before, whether Nova heard it is as open as it was.
+    // If it was sent before, whether Nova heard it is as open as it was. Else the journal may have
+    // what was not done.
     if (!goes_on && sent_before) cull.unheard.insert(victim.server);
+    if (!goes_on && !sent_before && cull.failure) cull.unwritten.insert(victim.server);
     co_return goes_on;
 }
 

@@ -37,8 +37,12 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
     if (!cull.stopped) co_await wait_.for_leaving(cull);
     if (!cull.stopped) co_await remove_all(cull);
     co_await wait_.for_all(cull);
-    for (const auto& victim : cull.victims)
-        if (cull.state(victim) == Cull::State::planned) services_.rooms.stays(victim.server);
+    for (const auto& victim : cull.victims) {
+        if (cull.state(victim) != Cull::State::planned) continue;
+        services_.rooms.stays(victim.server);
+        if (cull.unwritten.contains(victim.server))
+            co_await recorder_.record(cull, victim, Step::skipped, "its deletion was not sent");
+    }
     co_return cull.conclude();
 }
 
@@ -161,11 +165,20 @@ Task<void> EvictingExecutor::stop_some(Cull& cull) {
     if (before <= Duration::zero()) co_return;
     const TimePoint now = services_.cloud.clock.now();
     std::vector<Task<void>> stops;
-    for (const Notice& notice : notices_.of(cull.request.id))
-        if (!notice.stopped && notice.told && now >= notice.until - before &&
-            gate_.may_delete(cull))
-            stops.push_back(giver_.stop(notice));
+    for (const auto& victim : cull.victims) {
+        const Notice* const notice = notices_.find(victim.server);
+        if (notice != nullptr && !notice->stopped && notice->told && now >= notice->until - before)
+            stops.push_back(stop(cull, victim, *notice));
+    }
     co_await run_all(std::move(stops));
+}
+
+/// It may have become a regular one since it got its notice, or be locked by an administrator.
+Task<void> EvictingExecutor::stop(Cull& cull, const Victim& victim, Notice notice) {
+    const auto look = co_await cull.look.fresh_at(victim);
+    if (!look || !gate_.may_delete(cull)) co_return;
+    if (look->verdict.kind == Kind::fit) co_await giver_.stop(notice);
+    if (look->verdict.kind == Kind::unfit) co_await settle(cull, victim, look->verdict);
 }
 
 Task<void> EvictingExecutor::remove_all(Cull& cull) {
@@ -189,7 +202,20 @@ Task<AsyncSemaphore::Permit> EvictingExecutor::turn_to_send(Cull& cull) {
     co_return std::move(*turn);
 }
 
+/// A guest that shuts down by its notice: Nova can shelve it after that.
+Task<void> EvictingExecutor::wait_for_stop(Cull& cull, const Victim& victim) {
+    while (!cull.stopped && services_.cloud.clock.steady() < cull.deadline) {
+        const Notice* const notice = notices_.find(victim.server);
+        if (notice == nullptr || !notice->stopped) co_return;
+        cull.looks.erase(victim.server);
+        const auto look = co_await cull.look.at(victim);
+        if (!look || !look->shelved_next || !gate_.may_wait(cull)) co_return;
+        co_await services_.cloud.clock.sleep(services_.settings.cull.poll_interval);
+    }
+}
+
 Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
+    co_await wait_for_stop(cull, victim);
     const auto turn = co_await turn_to_send(cull);
     if (cull.stopped || !gate_.may_delete(cull)) co_return;
     // The first ones go together, right after all were looked at.

@@ -49,7 +49,9 @@ private:
     Task<void> tell(Cull& cull, const Victim& victim, TimePoint until);
     Task<void> wait_for_notice(Cull& cull);
     Task<void> stop_some(Cull& cull);
+    Task<void> stop(Cull& cull, const Victim& victim, Notice notice);
     Task<void> remove_all(Cull& cull);
+    Task<void> wait_for_stop(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
     Task<AsyncSemaphore::Permit> turn_to_send(Cull& cull);
     Task<void> repeat(Cull& cull, const Victim& victim);

@@ -424,5 +424,39 @@ TEST_F(NoticeTest, WhatStillShutsDownIsStartedAfterwards) {
     EXPECT_EQ(cloud.count("UNMARK"), 1U);
 }
 
+TEST_F(NoticeTest, WhatAnAdministratorLocksMeanwhileIsNotStopped) {
+    settings.policy.notice.stop_before = seconds{30};
+    full_host();
+    ask();
+    const std::string victim = told();
+    cloud.server_at(victim).record.server.locked = true;
+    ActionRecord lock;
+    lock.name = "lock";
+    lock.project = ProjectId{"admin"};
+    cloud.histories[ServerId{victim}] = {lock};
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHUTOFF " + victim), 0U);
+    EXPECT_TRUE(cloud.exists(victim));
+}
+
+TEST_F(NoticeTest, WhatIsToBeShelvedIsNotDeletedWhileItsGuestShutsDown) {
+    settings.policy.notice.stop_before = seconds{30};
+    settings.policy.shelve.servers = {"all"};
+    full_host();
+    ask();
+    const std::string victim = told();
+    run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
+    auto& server = cloud.server_at(victim).record.server;
+    server.status = "ACTIVE";
+    server.task_state = "powering-off";
+    pass(minutes{1});
+    EXPECT_FALSE(journal.records.at(RequestId{"req-1"}).outcome.has_value());
+    server.status = "SHUTOFF";
+    server.task_state = {};
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(cloud.count("SHELVE " + victim), 1U);
+}
+
 }  // namespace
 }  // namespace reaper::test::notice_test
