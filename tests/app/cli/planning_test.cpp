@@ -57,10 +57,16 @@ protected:
                                  *compile_policy(policy_settings_), [] {}};
         const bool stopping = false;
         const Duration promise = std::chrono::minutes{1};
-        ReservationController controller{io_.get_executor(),
-                                         {cloud_.ports(), refresher, rooms, journal_, reservations_,
-                                          promise, [] { return std::uint64_t{1}; },
-                                          [] { return true; }, [](const EndedLoan&) {}, stopping}};
+        std::set<ProviderId> taking;
+        const auto turn =
+            [&taking](std::set<ProviderId> ids) -> Task<std::unique_ptr<Turn<ProviderId>>> {
+            co_return std::make_unique<Turn<ProviderId>>(taking, std::move(ids));
+        };
+        ReservationController controller{
+            io_.get_executor(),
+            {cloud_.ports(), refresher, rooms, journal_, reservations_, promise,
+             [] { return std::uint64_t{1}; }, [] { return true; }, [](const EndedLoan&) {}, turn,
+             stopping}};
         ASSERT_TRUE(run_task(io_, refresher.rebuild_unless_recent()));
         ASSERT_TRUE(run_task(io_, controller.check()));
         ReserveOrder order;
