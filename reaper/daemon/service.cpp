@@ -70,7 +70,8 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
              ports.metrics,
              ports.observer,
              ports.clock_ahead,
-             ports.shared_journal},
+             ports.shared_journal,
+             std::move(ports.others_stand_by)},
       on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;

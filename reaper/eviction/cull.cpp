@@ -96,8 +96,7 @@ namespace {
 /// as old as what it took, where that is more. One that took longer than `slowest` is never used.
 constexpr Duration recheck_valid_for{5000};
 constexpr Duration slowest{10'000};
-/// How old an earlier look may be when a deletion that comes right after it uses it; twice as old
-/// as what it took, where that is more.
+/// How old an earlier look may be when a deletion that comes right after it uses it.
 constexpr Duration recent{1000};
 /// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
 constexpr int looks_at_most = 3;
@@ -245,8 +244,7 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
 
 Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
                                               std::optional<RecheckResult> earlier) {
-    if (earlier && is_fresh(*earlier) &&
-        cloud_.clock.steady() - earlier->began <= std::max(recent, 2 * earlier->took))
+    if (earlier && is_fresh(*earlier) && cloud_.clock.steady() - earlier->began <= recent)
         co_return std::move(*earlier);
     co_return co_await fresh_at(victim);
 }
