@@ -295,6 +295,7 @@ Request in_groups(const std::vector<Amount>& amounts, int slots) {
 TEST(GroupPlan, WhatASearchDoesNotFindIsNotSaidToBeMissing) {
     const Host made = three_gpus("h", 200);
     Request wanted = in_groups({1, 2}, 70);
+    wanted.operation = Operation::manual;  // counts all combinations
     wanted.group_policy = GroupPolicy::isolate;
     ASSERT_EQ(slots_without(made, ways_of(made, wanted), {}, wanted.slots), wanted.slots);
     const auto decision = plan(wanted, Snapshot{at(0), {made}, {}});
