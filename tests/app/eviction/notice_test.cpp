@@ -28,6 +28,14 @@ protected:
         const auto at = metadata.find(evict_at_key);
         return at == metadata.end() ? std::nullopt : parse_time(at->second);
     }
+    /// The reaper has stopped it, and its guest takes its time.
+    Server& shutting_down(const std::string& victim) {
+        run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
+        Server& server = cloud.server_at(victim).record.server;
+        server.status = "ACTIVE";
+        server.task_state = "powering-off";
+        return server;
+    }
     std::optional<TimePoint> deleted_at(const std::string& server) {
         for (const auto& [id, record] : journal.records)
             for (const auto& step : record.steps)
@@ -410,10 +418,7 @@ TEST_F(NoticeTest, WhatStillShutsDownIsStartedAfterwards) {
     full_host();
     ask();
     const std::string victim = told();
-    run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
-    auto& server = cloud.server_at(victim).record.server;
-    server.status = "ACTIVE";
-    server.task_state = "powering-off";
+    Server& server = shutting_down(victim);
     cloud.remove(uuid_of("requester-1"));
     run_until([&] { return cloud.count("UNMARK") > 0; });
     pass(minutes{1});
@@ -445,10 +450,7 @@ TEST_F(NoticeTest, WhatIsToBeShelvedIsNotDeletedWhileItsGuestShutsDown) {
     full_host();
     ask();
     const std::string victim = told();
-    run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
-    auto& server = cloud.server_at(victim).record.server;
-    server.status = "ACTIVE";
-    server.task_state = "powering-off";
+    Server& server = shutting_down(victim);
     pass(minutes{1});
     EXPECT_FALSE(journal.records.at(RequestId{"req-1"}).outcome.has_value());
     server.status = "SHUTOFF";
