@@ -74,7 +74,7 @@ ExitCode carry_out(const GlobalOptions& global, const SimulateCommand& command,
     if (command.remove) {
         const auto local = local_settings(global, terminal);
         if (!local) return ExitCode::usage;
-        auto opened = journal_to_read(local->dry_run ? local->other_journal : local->journal);
+        auto opened = journal_to_read(acting_journal(*local));
         if (!opened && opened.error().code != Errc::not_found)
             return terminal.fail(ExitCode::failed, opened.error());
         if (opened) journal = std::move(*opened);

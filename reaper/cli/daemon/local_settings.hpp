@@ -18,4 +18,9 @@ void take_modules(const GlobalOptions& global, const Terminal& terminal);
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal);
 
+/// The one of reapers that act, of which a dry run's configuration tells too.
+inline const config::JournalSettings& acting_journal(const config::LocalSettings& settings) {
+    return settings.dry_run ? settings.other_journal : settings.journal;
+}
+
 }  // namespace reaper::cli

@@ -34,12 +34,6 @@ void answer(const Terminal& terminal, const nlohmann::json& document, const std:
     terminal.answer(text + "\n");
 }
 
-/// The one of reapers that act, which may go on elsewhere: a dry run keeps its own in a file.
-const config::JournalSettings& switch_journal(const config::LocalSettings& settings) {
-    const bool other = settings.dry_run && !settings.other_journal.in_file();
-    return other ? settings.other_journal : settings.journal;
-}
-
 /// None if it can't be read.
 std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeguards& safeguards,
                                     const Terminal& terminal) {
@@ -102,7 +96,7 @@ ExitCode carry_out(const GlobalOptions& global, const PauseCommand& command,
         return ExitCode::usage;
     }
     const std::string& file = settings->pause_file;
-    const auto& journal = switch_journal(*settings);
+    const auto& journal = acting_journal(*settings);
     const bool shared = !journal.in_file();
     const auto pause = make_switches(file, journal).pause;
     const auto before = pause->note();
@@ -135,7 +129,7 @@ ExitCode carry_out(const GlobalOptions& global, const ResumeCommand&, const Term
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     const std::string& file = settings->pause_file;
-    const auto& journal = switch_journal(*settings);
+    const auto& journal = acting_journal(*settings);
     const Switches switches = make_switches(file, journal);
     const auto before = switches.pause->note();
     const auto opened = switches.breaker->note();
@@ -161,7 +155,7 @@ ExitCode carry_out(const GlobalOptions& global, const StatusCommand&, const Term
     if (!global.api.url.empty()) return show_status_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
-    const auto& journal = switch_journal(*settings);
+    const auto& journal = acting_journal(*settings);
     const Switches switches = make_switches(settings->pause_file, journal);
     StatusReport status;
     status.machine = machine_name();

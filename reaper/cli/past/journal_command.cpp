@@ -104,8 +104,7 @@ ExitCode carry_out(const GlobalOptions& global, const JournalCommand& command,
                    const Terminal& terminal) {
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
-    // A dry run keeps its own in a file.
-    const auto& journal = settings->dry_run ? settings->other_journal : settings->journal;
+    const auto& journal = acting_journal(*settings);
     if (journal.in_file()) {
         terminal.complain("the configuration has no journal.url: its journal is the file " +
                           journal.path);
