@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
@@ -116,12 +115,12 @@ constexpr std::array<std::string_view, 10> idle_service_keys{
 
 template <class Names>
 bool has(const Names& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 template <class Endings>
 bool ends_with_one_of(const Endings& endings, std::string_view name) {
-    return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
+    return std::ranges::any_of(endings, [&](std::string_view ending) {
         return name.size() > ending.size() && name.ends_with(ending);
     });
 }
@@ -236,8 +235,8 @@ std::vector<std::pair<std::string, YAML::Node>> members_of(const YAML::Node& nod
     }
     for (const YAML::Node& each : merged)
         for (auto& brought : members_of(each, depth + 1))
-            if (std::none_of(members.begin(), members.end(),
-                             [&](const auto& member) { return member.first == brought.first; }))
+            if (std::ranges::none_of(
+                    members, [&](const auto& member) { return member.first == brought.first; }))
                 members.push_back(std::move(brought));
     return members;
 }
@@ -283,7 +282,7 @@ void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& 
     bool has_list = false;
     for (const auto& [spelling, value] : members_of(node)) {
         std::string name = prefix + spelling;
-        std::replace(name.begin(), name.end(), '-', '_');
+        std::ranges::replace(name, '-', '_');
         const std::string full = target.key + "." + prefix + spelling;
         if (value.IsNull()) continue;
         if (name == "auth" && value.IsMap()) {
@@ -510,9 +509,8 @@ void complain(const CloudEntry& entry, const std::string& problem, const std::st
     findings.add_error({entry.file, entry.line, entry.key, problem, expected, unreadable});
 }
 
-std::optional<bool> truth(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+std::optional<bool> truth(const std::string& given) {
+    const std::string text = to_lower(given);
     for (const char* const yes : {"true", "yes", "on", "1"})
         if (text == yes) return true;
     for (const char* const no : {"false", "no", "off", "0"})

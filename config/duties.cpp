@@ -74,9 +74,8 @@ void read_all(const YAML::Node& node, const std::string& key, std::vector<Entry>
         node, key, expected, findings, [&](const YAML::Node& item, const std::string& full) {
             Entry entry;
             if (!read(item, full, entry, findings)) return;
-            const bool twice = std::any_of(into.begin(), into.end(), [&](const Entry& other) {
-                return name_of(other) == name_of(entry);
-            });
+            const bool twice = std::ranges::any_of(
+                into, [&](const Entry& other) { return name_of(other) == name_of(entry); });
             if (twice) return findings.error(full, "is there twice", expected);
             into.push_back(std::move(entry));
         });
@@ -116,8 +115,9 @@ void read_entries(const YAML::Node& node, const std::string& key, std::vector<Ta
 void check_duties(const Policy& policy, Findings& findings) {
     const auto& spans = policy.duties.life_span.taggers;
     for (std::size_t i = 0; i < spans.size(); ++i)
-        if (std::none_of(policy.taggers.begin(), policy.taggers.end(),
-                         [&](const Plugin& tagger) { return tagger.name == spans[i].tagger; }))
+        if (std::ranges::none_of(policy.taggers, [&](const Plugin& tagger) {
+                return tagger.name == spans[i].tagger;
+            }))
             findings.error("life_span.taggers[" + std::to_string(i) + "]",
                            "is of " + shown(spans[i].tagger) + ", which is none of the taggers",
                            "one of those in `taggers`");

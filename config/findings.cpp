@@ -19,8 +19,7 @@ std::string to_string(const ConfigError& error) {
 }
 
 bool only_unreadable(const std::vector<ConfigError>& errors) {
-    return std::all_of(errors.begin(), errors.end(),
-                       [](const ConfigError& error) { return error.unreadable; });
+    return std::ranges::all_of(errors, [](const ConfigError& error) { return error.unreadable; });
 }
 
 void Findings::error(const std::string& key, std::string problem, std::string expected) {
@@ -63,9 +62,8 @@ std::vector<ConfigError> Findings::sorted(std::vector<ConfigError> findings) con
     const auto order = [this](const ConfigError& error) {
         return std::tuple{error.file != file_, std::string_view{error.file}, error.line};
     };
-    std::stable_sort(
-        findings.begin(), findings.end(),
-        [&](const ConfigError& a, const ConfigError& b) { return order(a) < order(b); });
+    std::ranges::stable_sort(
+        findings, [&](const ConfigError& a, const ConfigError& b) { return order(a) < order(b); });
     return findings;
 }
 

@@ -19,7 +19,7 @@ Error bad_journal_url(std::string_view why) {
 
 /// Of a user or a database: no escape is needed for what both may be called here.
 bool is_plain_name(std::string_view name) {
-    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return !name.empty() && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_' || c == '-' || c == '.' || c == '$';
     });

@@ -14,6 +14,7 @@
 #include "config/reader.hpp"
 #include "config/reservations.hpp"
 #include "config/visit.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::config {
 namespace {
@@ -55,8 +56,7 @@ std::optional<int> line_in_file(const YAML::Node& root, const Section& section, 
     if (!found) return std::nullopt;
     const auto names = spellings(key);
     for (const auto& entry : *found)
-        if (entry.first.IsScalar() &&
-            std::find(names.begin(), names.end(), entry.first.Scalar()) != names.end())
+        if (entry.first.IsScalar() && std::ranges::find(names, entry.first.Scalar()) != names.end())
             return line_of(entry.first);
     return std::nullopt;
 }
@@ -81,11 +81,8 @@ bool is_scalar(const Key& key) {
 }  // namespace
 
 std::string variable_of(const Section& section, const Key& key) {
-    std::string name = "REAPER_" + join_path(section.path, key.name);
-    for (char& c : name) {
-        if (c == '.') c = '_';
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
+    std::string name = "REAPER_" + to_upper(join_path(section.path, key.name));
+    std::ranges::replace(name, '.', '_');
     return name;
 }
 

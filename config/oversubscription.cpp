@@ -49,9 +49,8 @@ bool names_class(const Plugin& tagger, const std::string& name) {
 /// Its holders must be able to go.
 void check_taggers(const Policy& policy, const std::string& name, Findings& findings) {
     const auto& taggers = policy.taggers;
-    const bool tagged = std::any_of(taggers.begin(), taggers.end(), [&](const Plugin& tagger) {
-        return names_class(tagger, name);
-    });
+    const bool tagged = std::ranges::any_of(
+        taggers, [&](const Plugin& tagger) { return names_class(tagger, name); });
     if (!tagged)
         return findings.error(path_of("enabled"),
                               "is true, and no tagger says that holders of " + name +

@@ -155,8 +155,7 @@ std::vector<std::string> names_of(const std::deque<Info>& table) {
 
 template <class Info>
 const Info* find_plugin(const std::deque<Info>& table, const std::string& name) {
-    const auto at = std::find_if(table.begin(), table.end(),
-                                 [&](const Info& info) { return info.name == name; });
+    const auto at = std::ranges::find(table, name, &Info::name);
     return at == table.end() ? nullptr : &*at;
 }
 
@@ -219,9 +218,7 @@ std::optional<Parameters> read_parameters(const YAML::Node& node, const std::str
         const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "?";
         if (name == "name") continue;
         const std::string full = key + "." + name;
-        const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& each) {
-            return each.name == name;
-        });
+        const auto spec = std::ranges::find(specs, name, &ParameterSpec::name);
         if (spec == specs.end()) {
             const auto near = nearest(name, known);
             findings.error(full, "unknown key", near ? *near : "one of " + joined(known));

@@ -212,7 +212,7 @@ private:
         if (const Section* const inner = find_section(full)) return this->section(value, *inner);
         for (const auto& key : section.keys) {
             const auto names = spellings(key);
-            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            if (std::ranges::find(names, name) == names.end()) continue;
             if (names.size() == 1) return this->value(key, full, value);
             return read_secret(key, std::string{section.path}, name, value, environment_, draft_,
                                findings_);
@@ -288,8 +288,7 @@ private:
 
     void read(const Key& key, const Choice& type, const std::string& full, const YAML::Node& node) {
         const auto& choices = type.choices;
-        if (!node.IsScalar() ||
-            std::find(choices.begin(), choices.end(), node.Scalar()) == choices.end())
+        if (!node.IsScalar() || std::ranges::find(choices, node.Scalar()) == choices.end())
             return wrong(key, full, node);
         std::get<Member<std::string>>(key.target)(draft_) = node.Scalar();
     }
@@ -385,9 +384,8 @@ std::optional<std::string> read_text(const YAML::Node& node, const std::string& 
         return std::nullopt;
     }
     const std::string& text = node.Scalar();
-    const bool clean = std::none_of(text.begin(), text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
+    const bool clean = std::ranges::none_of(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     if (!text.empty() && text.size() <= longest && clean) return text;
     findings.error(key,
                    text.empty() ? "is empty"

@@ -47,8 +47,7 @@ std::string fraction_text(double fraction) {
 std::optional<std::string> url_problem(std::string_view url,
                                        const std::vector<std::string_view>& schemes) {
     const auto unfit = [](char c) { return c == ' ' || is_control(c); };
-    if (std::any_of(url.begin(), url.end(), unfit))
-        return "has a space or a control character in it";
+    if (std::ranges::any_of(url, unfit)) return "has a space or a control character in it";
     const auto same = [](char a, char b) {
         return std::tolower(static_cast<unsigned char>(a)) == b;
     };
@@ -57,7 +56,7 @@ std::optional<std::string> url_problem(std::string_view url,
         return std::equal(begin.begin(), begin.end(), scheme.begin(), scheme.end(), same) &&
                url.substr(begin.size()).starts_with("://");
     };
-    if (std::none_of(schemes.begin(), schemes.end(), known)) return "has another scheme";
+    if (std::ranges::none_of(schemes, known)) return "has another scheme";
     const auto parsed = boost::urls::parse_uri(url);
     const std::string_view authority = url.substr(url.find("://") + 3);
     if (authority.substr(0, authority.find_first_of("/?#")).find('@') != std::string_view::npos)
@@ -66,7 +65,7 @@ std::optional<std::string> url_problem(std::string_view url,
     if (parsed->has_fragment()) return "has a #fragment";
     const std::string host = parsed->host_address();
     if (host.empty()) return "has no host";
-    if (printable(host, host.size() * 4) != host || std::any_of(host.begin(), host.end(), unfit))
+    if (printable(host, host.size() * 4) != host || std::ranges::any_of(host, unfit))
         return "has a host that is not a name or address";
     const std::string port = parsed->port();
     const auto number = integer_of(port);
@@ -81,7 +80,7 @@ std::optional<std::string> url_problem(std::string_view url,
 std::string shown(std::string_view text) {
     constexpr std::size_t longest = 60;
     std::string safe{text.substr(0, longest)};
-    std::replace_if(safe.begin(), safe.end(), is_control, '?');
+    std::ranges::replace_if(safe, is_control, '?');
     return "\"" + safe + (text.size() > longest ? "...\"" : "\"");
 }
 

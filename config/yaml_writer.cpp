@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <string_view>
 #include <yaml-cpp/yaml.h>
@@ -17,19 +16,17 @@ bool is_letter(char c) {
 }
 
 /// YAML 1.1 has more words for truth than 1.2.
-bool is_word_of_yaml(std::string text) {
+bool is_word_of_yaml(std::string_view text) {
     constexpr std::array<std::string_view, 10> words{"true", "false", "yes",  "no",  "on",
                                                      "off",  "y",     "null", "nan", "n"};
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return std::find(words.begin(), words.end(), text) != words.end();
+    return std::ranges::find(words, to_lower(text)) != words.end();
 }
 
 /// Can it stand without quotes, and be read as a text?
 bool is_plain(const std::string& text) {
     if (text.empty() || !is_letter(text.front()) || text.back() == ' ' || is_word_of_yaml(text))
         return false;
-    return std::all_of(text.begin(), text.end(), [](char c) {
+    return std::ranges::all_of(text, [](char c) {
         return is_letter(c) || (c >= '0' && c <= '9') ||
                std::string_view{" _-./+="}.find(c) != std::string_view::npos;
     });

@@ -45,8 +45,7 @@ void BoundTables::changed(std::uint32_t row) {
 }
 
 BoundTables::Table& BoundTables::table(const std::string& key) {
-    auto at = std::find_if(tables_.begin(), tables_.end(),
-                           [&](const Table& table) { return table.key == key; });
+    auto at = std::ranges::find(tables_, key, &Table::key);
     if (at == tables_.end()) {
         at = tables_.emplace(tables_.begin());
         at->owner = this;
@@ -92,7 +91,7 @@ SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
         std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
     const auto& work = objective.goal->work_classes;
     for (std::size_t need = 0; need < shape.size(); ++need)
-        if (std::find(work.begin(), work.end(), shape[need].resource_class) != work.end())
+        if (std::ranges::find(work, shape[need].resource_class) != work.end())
             own_needs_.push_back(need);
     work_is_cpu_ = work == cpu_classes();
     for (const auto& terms : objective.levels) {
@@ -218,7 +217,7 @@ Amount SketchBounds::quick_work(const NeedSketch& row, Amount lack) const {
 }
 
 bool SketchBounds::own(std::size_t need) const {
-    return std::find(own_needs_.begin(), own_needs_.end(), need) != own_needs_.end();
+    return std::ranges::find(own_needs_, need) != own_needs_.end();
 }
 
 /// Of the classes that lost work is measured in: what each loses adds up.

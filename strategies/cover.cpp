@@ -188,7 +188,7 @@ struct CoverSearch::State {
         for (std::size_t rank = 0; rank < ranking.size(); ++rank)
             items.push_back(Item{ranking[rank], rank, 0,
                                  objective.of(option.room, option.candidates[ranking[rank]])});
-        std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+        std::ranges::sort(items, [&](const Item& a, const Item& b) {
             if (gains(a) != gains(b)) return gains(a) > gains(b);
             if (a.cost != b.cost) return a.cost < b.cost;
             return a.rank < b.rank;
@@ -225,7 +225,7 @@ struct CoverSearch::State {
             i = end;
         }
         const bool by_cost = counts_victims[0];
-        std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+        std::ranges::stable_sort(groups, [&](const Group& a, const Group& b) {
             if (!by_cost) return a.cost > b.cost;
             return Wide{a.cost} * b.worth < Wide{b.cost} * a.worth;
         });
@@ -266,7 +266,7 @@ struct CoverSearch::State {
             auto& order = by_ratio[level * needs + need];
             for (std::size_t i = 0; i < items.size(); ++i)
                 if (gain_of[i * needs + need] > 0) order.push_back(i);
-            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
                 return Wide{victim_cost[a * levels + level]} * gain_of[b * needs + need] <
                        Wide{victim_cost[b * levels + level]} * gain_of[a * needs + need];
             });
@@ -407,7 +407,7 @@ struct CoverSearch::State {
         std::vector<std::size_t> ranks;
         ranks.reserve(chosen.size());
         for (const std::size_t position : chosen) ranks.push_back(items[position].rank);
-        std::sort(ranks.begin(), ranks.end());
+        std::ranges::sort(ranks);
         return ranks;
     }
 

@@ -85,7 +85,7 @@ FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work
     });
     const Amount least = least_weight(fleets, weights);
     for (auto& [project, fleet] : fleets) {
-        std::sort(fleet.servers.begin(), fleet.servers.end(), [](const auto& a, const auto& b) {
+        std::ranges::sort(fleet.servers, [](const auto& a, const auto& b) {
             return std::tie(a.work, b.server->created, a.server->id) <
                    std::tie(b.work, a.server->created, b.server->id);
         });

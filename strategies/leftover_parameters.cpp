@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t max_steps_limit = 100'000'000;
 
 bool is_class_name(const std::string& text) {
-    return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && text.size() <= 255 && std::ranges::all_of(text, [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });
 }

@@ -63,7 +63,7 @@ std::variant<std::vector<Goal::Term>, std::string> level_of(const std::string& t
         level.push_back(std::get<Goal::Term>(std::move(term)));
     }
     if (level.empty() || text.back() == '+') return std::string{"a measure is missing"};
-    const bool every_class = std::any_of(level.begin(), level.end(), [](const Goal::Term& term) {
+    const bool every_class = std::ranges::any_of(level, [](const Goal::Term& term) {
         return term.measure == Measure::waste && !term.resource_class;
     });
     if (every_class && level.size() > 1)
@@ -120,7 +120,7 @@ Amount bid_of(const Server& server, const std::string& key) {
 std::vector<std::size_t> waste_levels(const Shape& shape, const Goal& goal) {
     std::vector<std::size_t> needs;
     const auto list = [&](std::size_t need) {
-        if (std::find(needs.begin(), needs.end(), need) == needs.end()) needs.push_back(need);
+        if (std::ranges::find(needs, need) == needs.end()) needs.push_back(need);
     };
     for (const auto& resource_class : goal.waste_order)
         for (std::size_t need = 0; need < shape.size(); ++need)
@@ -144,7 +144,7 @@ void add_level(Objective& objective, std::vector<Objective::Term> level) {
 /// `lost work`, `VCPU waste`.
 std::string measure_words(const Objective::Term& term, const Shape& shape) {
     std::string text{to_string(term.measure)};
-    std::replace(text.begin(), text.end(), '_', ' ');
+    std::ranges::replace(text, '_', ' ');
     return term.measure == Measure::waste ? shape[term.need].resource_class.str() + " " + text
                                           : text;
 }
@@ -157,8 +157,8 @@ std::string term_words(const Objective::Term& term, const Shape& shape) {
 
 bool only_cpus(const std::vector<ResourceClass>& classes) {
     const auto& cpus = cpu_classes();
-    return std::all_of(classes.begin(), classes.end(), [&](const ResourceClass& each) {
-        return std::find(cpus.begin(), cpus.end(), each) != cpus.end();
+    return std::ranges::all_of(classes, [&](const ResourceClass& each) {
+        return std::ranges::find(cpus, each) != cpus.end();
     });
 }
 
@@ -217,9 +217,9 @@ Amount VictimPrices::of(const Server& server) const {
 }
 
 bool Goal::uses(Measure measure) const {
-    return std::any_of(levels.begin(), levels.end(), [&](const auto& level) {
-        return std::any_of(level.begin(), level.end(),
-                           [&](const Term& term) { return term.measure == measure; });
+    return std::ranges::any_of(levels, [&](const auto& level) {
+        return std::ranges::any_of(level,
+                                   [&](const Term& term) { return term.measure == measure; });
     });
 }
 
@@ -344,14 +344,14 @@ Amount Objective::value(Measure measure, const Server& server) const {
 }
 
 bool Objective::counts_victims(std::size_t level) const {
-    return std::any_of(levels[level].begin(), levels[level].end(),
-                       [](const Term& term) { return term.measure != Measure::waste; });
+    return std::ranges::any_of(levels[level],
+                               [](const Term& term) { return term.measure != Measure::waste; });
 }
 
 bool Objective::uses(Measure measure) const {
-    return std::any_of(levels.begin(), levels.end(), [&](const auto& level) {
-        return std::any_of(level.begin(), level.end(),
-                           [&](const Term& term) { return term.measure == measure; });
+    return std::ranges::any_of(levels, [&](const auto& level) {
+        return std::ranges::any_of(level,
+                                   [&](const Term& term) { return term.measure == measure; });
     });
 }
 
@@ -369,7 +369,7 @@ std::vector<std::size_t> Objective::ranking(const std::vector<Candidate>& candid
     std::vector<std::size_t> ranked(candidates.size());
     std::iota(ranked.begin(), ranked.end(), std::size_t{0});
     if (goal->tie == Tie::id) return ranked;
-    std::stable_sort(ranked.begin(), ranked.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(ranked, [&](std::size_t a, std::size_t b) {
         return place(*candidates[a].server) < place(*candidates[b].server);
     });
     return ranked;
@@ -447,8 +447,8 @@ Amount Objective::least_value(Measure measure) const {
 namespace {
 
 bool counts_all_waste(const Goal& goal) {
-    return std::any_of(goal.levels.begin(), goal.levels.end(), [](const auto& level) {
-        return std::any_of(level.begin(), level.end(), [](const Goal::Term& term) {
+    return std::ranges::any_of(goal.levels, [](const auto& level) {
+        return std::ranges::any_of(level, [](const Goal::Term& term) {
             return term.measure == Measure::waste && !term.resource_class;
         });
     });
@@ -456,7 +456,7 @@ bool counts_all_waste(const Goal& goal) {
 
 /// Limits, and the worth that an operator gave to servers, decide before any wait does.
 bool goes_before_notice(const std::vector<Goal::Term>& level) {
-    return std::all_of(level.begin(), level.end(), [](const Goal::Term& term) {
+    return std::ranges::all_of(level, [](const Goal::Term& term) {
         return term.measure == Measure::price || term.measure == Measure::priority;
     });
 }

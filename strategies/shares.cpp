@@ -57,9 +57,7 @@ void Shares::put(std::size_t host, std::size_t extra, const Cost& cost, bool sea
     auto& choices = hosts_[static_cast<std::size_t>(at_[host])];
     if (!std::exchange(choices.changed, true))
         changed_.push_back(static_cast<std::uint32_t>(at_[host]));
-    const auto at =
-        std::lower_bound(choices.list.begin(), choices.list.end(), extra,
-                         [](const Choice& choice, std::size_t e) { return choice.extra < e; });
+    const auto at = std::ranges::lower_bound(choices.list, extra, {}, &Choice::extra);
     const auto edge_of = [&](const Cost& of) {
         return Edge{Price{of, static_cast<Amount>(extra)}, static_cast<std::uint32_t>(at_[host]),
                     static_cast<std::int32_t>(extra)};
@@ -85,9 +83,7 @@ EdgeOrder& Shares::order_of(std::size_t extra) {
 /// `none` if there is none.
 std::int32_t Shares::find_choice(const Choices& choices, std::size_t extra) const {
     const auto& list = choices.list;
-    const auto at =
-        std::lower_bound(list.begin(), list.end(), extra,
-                         [](const Choice& choice, std::size_t e) { return choice.extra < e; });
+    const auto at = std::ranges::lower_bound(list, extra, {}, &Choice::extra);
     return at != list.end() && at->extra == extra ? static_cast<std::int32_t>(at - list.begin())
                                                   : none;
 }
@@ -107,9 +103,8 @@ const Cost* Shares::cost(std::size_t host, std::size_t extra) const {
 
 bool Shares::searched(const Share& share) const {
     const auto& list = hosts_[static_cast<std::size_t>(at_[share.host])].list;
-    return std::any_of(list.begin(), list.end(), [&](const Choice& choice) {
-        return choice.extra == share.extra && choice.searched;
-    });
+    return std::ranges::any_of(
+        list, [&](const Choice& choice) { return choice.extra == share.extra && choice.searched; });
 }
 
 std::vector<Share> Shares::searched() const {
@@ -215,7 +210,7 @@ std::vector<Shares::Change> Shares::changes(const Scaled* limit) {
             return add(edge.at, find_choice(choices, extra)) && --left > 0;
         });
     }
-    std::sort(all.begin(), all.end(), [](const Change& a, const Change& b) {
+    std::ranges::sort(all, [](const Change& a, const Change& b) {
         return a.at != b.at ? a.at < b.at : a.to < b.to;
     });
     return all;
@@ -287,8 +282,7 @@ void Shares::keep(const std::vector<std::int32_t>& chosen) {
     for (std::size_t at = 0; at < hosts_.size(); ++at)
         if (chosen[at] != none)
             best_.push_back(Share{hosts_[at].host, extra_of(hosts_[at], chosen[at])});
-    std::sort(best_.begin(), best_.end(),
-              [](const Share& a, const Share& b) { return a.host < b.host; });
+    std::ranges::sort(best_, {}, &Share::host);
 }
 
 /// What was best before, where it still gives as many.
@@ -298,9 +292,7 @@ std::optional<std::vector<std::int32_t>> Shares::before() const {
     for (const auto& share : best_) {
         const auto at = static_cast<std::size_t>(at_[share.host]);
         const auto& list = hosts_[at].list;
-        const auto choice = std::find_if(list.begin(), list.end(), [&](const Choice& each) {
-            return each.extra == share.extra;
-        });
+        const auto choice = std::ranges::find(list, share.extra, &Choice::extra);
         chosen[at] = static_cast<std::int32_t>(choice - list.begin());
         given += share.extra;
     }
@@ -394,7 +386,7 @@ bool Shares::find_best() {
                               [](const Change& a, const Change& b) { return a.above < b.above; })
                  ->above,
             i);
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(order, [](const auto& a, const auto& b) {
         if (*a.first < *b.first) return true;
         return !(*b.first < *a.first) && a.second < b.second;
     });

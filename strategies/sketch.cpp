@@ -22,8 +22,7 @@ Amount weight_of(Amount parts, Amount slot) {
 KindGains::KindGains(std::vector<Amount> gains, const std::vector<Amount>& slot)
     : gains_{std::move(gains)}, steps_{slot.size()} {
     for (std::size_t need = 0; need < slot.size(); ++need) add_steps(need);
-    if (std::any_of(gains_.begin(), gains_.end(), [](Amount a) { return a > largest_gain; }) ||
-        slot.size() > 8)
+    if (std::ranges::any_of(gains_, [](Amount a) { return a > largest_gain; }) || slot.size() > 8)
         return;
     for (std::size_t need = 0; need < slot.size(); ++need) {
         std::vector<Amount> alone(slot.size(), 0);
@@ -39,8 +38,7 @@ void KindGains::add_steps(std::size_t need) {
     std::array<std::size_t, max_kinds> numbers{};
     const std::span<std::size_t> order{numbers.data(), kinds()};
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return gain(a) < gain(b); });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return gain(a) < gain(b); });
     auto& steps = steps_[need];
     std::uint64_t left =
         order.size() == max_kinds ? ~std::uint64_t{0} : (std::uint64_t{1} << order.size()) - 1;
@@ -58,8 +56,7 @@ void KindGains::add_weights(const std::vector<Amount>& weights) {
     for (std::size_t kind = 0; kind < kinds(); ++kind)
         made.kinds.push_back(
             Weighed{std::inner_product(weights.begin(), weights.end(), of(kind), Amount{0}), kind});
-    std::sort(made.kinds.begin(), made.kinds.end(),
-              [](const Weighed& a, const Weighed& b) { return a.worth > b.worth; });
+    std::ranges::sort(made.kinds, std::ranges::greater{}, &Weighed::worth);
     weights_.push_back(std::move(made));
 }
 
@@ -94,7 +91,7 @@ std::vector<Amount> KindGains::best_mix(const std::vector<Amount>& slot) const {
 
 Amount KindGains::least_number(const Counts& counts, const std::vector<Amount>& lack) const {
     Amount most = 0;
-    if (std::any_of(lack.begin(), lack.end(), [](Amount a) { return a > largest_gain; })) return 0;
+    if (std::ranges::any_of(lack, [](Amount a) { return a > largest_gain; })) return 0;
     for (const auto& weights : weights_) {
         Amount left = 0;
         for (std::size_t need = 0; need < lack.size(); ++need)

@@ -29,8 +29,7 @@ void add_strategy(StrategyInfo info) {
 
 const StrategyInfo* find_strategy(std::string_view name) {
     const auto& table = strategy_table();
-    const auto at = std::find_if(table.begin(), table.end(),
-                                 [&](const StrategyInfo& info) { return info.name == name; });
+    const auto at = std::ranges::find(table, name, &StrategyInfo::name);
     return at == table.end() ? nullptr : &*at;
 }
 

@@ -63,7 +63,7 @@ private:
 /// Nova's rules: keys of letters, digits, spaces, '_', '-', '.' and ':', up to 255; values up to
 /// 255.
 bool is_key(const std::string& text) {
-    return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && text.size() <= 255 && std::ranges::all_of(text, [](char c) {
         const char small = lower(c);
         return (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') ||
                std::string_view{" _-.:"}.find(c) != std::string_view::npos;

@@ -16,9 +16,8 @@ public:
     void ask(TaggerInputs&) const override {}
 
     std::optional<std::string> why_revocable(const Server& server, const TagData&) const override {
-        const bool holds =
-            std::any_of(server.allocations.begin(), server.allocations.end(),
-                        [&](const auto& held) { return held.second.get(marker_) > 0; });
+        const bool holds = std::ranges::any_of(
+            server.allocations, [&](const auto& held) { return held.second.get(marker_) > 0; });
         if (!holds) return std::nullopt;
         return "it holds " + marker_.str() + " in Placement";
     }
@@ -41,7 +40,7 @@ private:
 /// every server holds the standard ones.
 bool is_custom_class(const std::string& text) {
     return text.size() <= 255 && text.size() > 7 && text.rfind("CUSTOM_", 0) == 0 &&
-           std::all_of(text.begin(), text.end(), [](char c) {
+           std::ranges::all_of(text, [](char c) {
                return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
            });
 }

@@ -32,8 +32,7 @@ void add_tagger(TaggerInfo info) {
 
 const TaggerInfo* find_tagger(std::string_view name) {
     const auto& table = tagger_table();
-    const auto at = std::find_if(table.begin(), table.end(),
-                                 [&](const TaggerInfo& info) { return info.name == name; });
+    const auto at = std::ranges::find(table, name, &TaggerInfo::name);
     return at == table.end() ? nullptr : &*at;
 }
 
@@ -113,7 +112,7 @@ bool is_revocable(const ProjectId& project, const Taggers& taggers, const TagDat
         taggers.rule() == TaggerConflict::any || std::next(taggers.begin()) == taggers.end();
     Request of_the_project;
     of_the_project.project = project;
-    return one_is_enough && std::any_of(taggers.begin(), taggers.end(), [&](const auto& tagger) {
+    return one_is_enough && std::ranges::any_of(taggers, [&](const auto& tagger) {
                return tagger->goes_by_project() && tagger->why_revocable(of_the_project, tag_data);
            });
 }

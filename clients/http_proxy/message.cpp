@@ -104,8 +104,8 @@ constexpr std::array<std::string_view, 6> of_the_connection{
 constexpr std::array<std::string_view, 3> never_dropped{"Content-Length", "Host", "Expect"};
 
 bool is_one_of(std::string_view name, const auto& names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::string_view each) { return is_same_name(name, each); });
+    return std::ranges::any_of(names,
+                               [&](std::string_view each) { return is_same_name(name, each); });
 }
 
 /// `a, b ,c` as its parts.

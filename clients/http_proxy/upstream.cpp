@@ -19,7 +19,7 @@ constexpr int max_interim_answers = 16;
 /// RFC 9110, 9.2.1: it changes nothing, so that it may be sent again.
 bool is_safe(std::string_view method) {
     constexpr std::array<std::string_view, 4> safe{"GET", "HEAD", "OPTIONS", "TRACE"};
-    return std::find(safe.begin(), safe.end(), method) != safe.end();
+    return std::ranges::find(safe, method) != safe.end();
 }
 
 Failure cancelled() {

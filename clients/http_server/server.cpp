@@ -118,7 +118,7 @@ std::string host_of(const std::string& authority) {
 
 bool is_own(const std::string& host, address here, const std::vector<std::string>& names) {
     const auto same = [&](const std::string& name) { return iequals(host, name); };
-    if (std::any_of(names.begin(), names.end(), same)) return true;
+    if (std::ranges::any_of(names, same)) return true;
     if (here.is_v6() && here.to_v6().is_v4_mapped())
         here = make_address_v4(boost::asio::ip::v4_mapped, here.to_v6());
     if (here.is_loopback() && same("localhost")) return true;
@@ -135,8 +135,7 @@ bool is_at_a_tunnel(const std::string& origin, const std::vector<std::string>& n
     const auto same = [&](const std::string& name) { return iequals(host, name); };
     boost::system::error_code wrong;
     const address asked = boost::asio::ip::make_address(host, wrong);
-    return same("localhost") || (!wrong && asked.is_loopback()) ||
-           std::any_of(names.begin(), names.end(), same);
+    return same("localhost") || (!wrong && asked.is_loopback()) || std::ranges::any_of(names, same);
 }
 
 bool is_of_the_same_site(const std::string& origin, const std::string& host) {
@@ -298,8 +297,7 @@ Task<bool> HttpConnection::serve_one(bool first) {
 
 bool HttpConnection::is_probe(std::string_view target) const {
     const auto path = target.substr(0, target.find('?'));
-    return std::find(settings_.probes.begin(), settings_.probes.end(), path) !=
-           settings_.probes.end();
+    return std::ranges::find(settings_.probes, path) != settings_.probes.end();
 }
 
 Task<HttpResponse> HttpConnection::answer(HttpRequest request) {

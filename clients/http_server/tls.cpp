@@ -121,9 +121,8 @@ std::string name_of_peer(SSL& connection) {
     if (length < 0) return {};
     std::string name(reinterpret_cast<const char*>(text), static_cast<std::size_t>(length));
     OPENSSL_free(text);
-    const bool invisible = std::any_of(name.begin(), name.end(), [](char c) {
-        return static_cast<unsigned char>(c) < ' ' || c == 127;
-    });
+    const bool invisible = std::ranges::any_of(
+        name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
     return invisible ? std::string{} : name;
 }
 

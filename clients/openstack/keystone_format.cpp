@@ -34,8 +34,8 @@ std::string listed(const std::set<std::string>& values) {
 
 Endpoints where(const Endpoints& endpoints, auto condition) {
     Endpoints found;
-    std::copy_if(endpoints.begin(), endpoints.end(), std::back_inserter(found),
-                 [&](const CatalogEndpoint* endpoint) { return condition(*endpoint); });
+    std::ranges::copy_if(endpoints, std::back_inserter(found),
+                         [&](const CatalogEndpoint* endpoint) { return condition(*endpoint); });
     return found;
 }
 

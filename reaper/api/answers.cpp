@@ -34,7 +34,7 @@ Query::Query(const ApiRequest& request, const std::vector<std::string_view>& kno
     : request_(request) {
     std::set<std::string> seen;
     for (const auto& [name, value] : request.parameters) {
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
+        if (std::ranges::find(known, name) == known.end()) {
             wrong_ = "unknown parameter " + in_quotes(name) + "; there " +
                      (known.empty() ? "is none" : "are: " + reaper::joined(known));
         } else if (!seen.insert(name).second) {

@@ -58,8 +58,8 @@ Result<PageAsked> page_of(const Query& query, std::size_t usual, std::size_t mos
 template <class Thing, class IdOf>
 Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const IdOf& id_of) {
     if (!page.marker.empty()) {
-        const auto last = std::find_if(
-            all.begin(), all.end(), [&](const Thing& each) { return id_of(each) == page.marker; });
+        const auto last = std::ranges::find_if(
+            all, [&](const Thing& each) { return id_of(each) == page.marker; });
         if (last == all.end())
             return Error{Errc::bad_input, "marker: there is no " + in_quotes(page.marker) +
                                               "; begin again without one"};

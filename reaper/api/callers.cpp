@@ -33,8 +33,7 @@ std::string only_value(const HttpHeaders& headers, std::string_view name) {
 }
 
 bool may_be_a_token(const std::string& text) {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
 }
 
 /// So that no name is another one's with its domain.
@@ -93,8 +92,7 @@ Task<std::variant<Caller, HttpResponse>> Callers::identify(HttpRequest request) 
 
 std::variant<Caller, HttpResponse> Callers::by_owner(const TokenOwner& owner) const {
     const auto has_one_of = [&](const std::vector<std::string>& roles) {
-        return std::find_first_of(owner.roles.begin(), owner.roles.end(), roles.begin(),
-                                  roles.end()) != owner.roles.end();
+        return std::ranges::find_first_of(owner.roles, roles) != owner.roles.end();
     };
     Caller caller;
     caller.access = has_one_of(rules_.roles)        ? Access::act
@@ -111,9 +109,9 @@ std::variant<Caller, HttpResponse> Callers::by_certificate(const std::string& na
     Caller caller;
     caller.access = Access::act;
     caller.principal = escaped(name);
-    const bool any = std::any_of(
-        rules_.principals.begin(), rules_.principals.end(),
-        [&](const std::string& pattern) { return matches_glob(pattern, *caller.principal); });
+    const bool any = std::ranges::any_of(rules_.principals, [&](const std::string& pattern) {
+        return matches_glob(pattern, *caller.principal);
+    });
     if (any) return caller;
     return refuse(403, "a certificate of " + printable(*caller.principal, 255) +
                            " may not ask (admin.principals)");
@@ -168,9 +166,8 @@ ResultTask<std::optional<TokenOwner>> Callers::ask_keystone(std::string token) {
     if (owner && !*owner) known_.erase(token);
     if (!owner || !*owner) co_return owner;
     if (known_.size() >= max_known)
-        known_.erase(std::min_element(known_.begin(), known_.end(), [](auto& one, auto& other) {
-            return one.second.until < other.second.until;
-        }));
+        known_.erase(std::ranges::min_element(
+            known_, [](auto& one, auto& other) { return one.second.until < other.second.until; }));
     known_.insert_or_assign(std::move(token), Known{**owner, clock_.steady() + holds_for});
     co_return owner;
 }

@@ -22,8 +22,8 @@ HttpResponse answer_of(const std::vector<HealthCheck>& checks,
     nlohmann::json noted = nlohmann::json::array();
     for (const HealthCheck& each : notes)
         noted.push_back({{"name", each.name}, {"detail", printable(each.detail, longest_detail)}});
-    const bool good = std::all_of(checks.begin(), checks.end(),
-                                  [](const HealthCheck& each) { return each.good; });
+    const bool good =
+        std::ranges::all_of(checks, [](const HealthCheck& each) { return each.good; });
     return answered({{"status", good ? "ok" : "failing"},
                      {"checks", std::move(checked)},
                      {"notes", std::move(noted)}},

@@ -159,9 +159,9 @@ struct HostsWanted {
         const auto has = [this](const std::string& text) { return text.find(name) != text.npos; };
         if (!name.empty() && !has(host.name) && !has(host.service_host)) return false;
         if (!zone.empty() && host.availability_zone != zone) return false;
-        return project.empty() ||
-               std::any_of(host.servers.begin(), host.servers.end(),
-                           [this](const Server& server) { return server.project == project; });
+        return project.empty() || std::ranges::any_of(host.servers, [this](const Server& server) {
+                   return server.project == project;
+               });
     }
 };
 

@@ -210,7 +210,7 @@ Task<std::vector<std::string>> split_runs(Compute& compute, const std::vector<Se
             begin_at_creation(run, ends[run.server]);
             if (!shelved) parts.push_back(run);
         }
-        std::move(parts.begin(), parts.end(), std::back_inserter(split));
+        std::ranges::move(parts, std::back_inserter(split));
     }
     runs = std::move(split);
     co_return remarks_of(not_told);

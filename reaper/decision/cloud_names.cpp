@@ -36,7 +36,7 @@ Kind kind_of(NamedThing::Kind kind) {
 }
 
 void add(std::vector<CloudName>& names, CloudName name) {
-    const bool known = std::any_of(names.begin(), names.end(), [&](const CloudName& other) {
+    const bool known = std::ranges::any_of(names, [&](const CloudName& other) {
         return other.key == name.key && other.text == name.text;
     });
     if (!known) names.push_back(std::move(name));
@@ -52,15 +52,13 @@ void add_of_plugin(std::vector<CloudName>& names, const Info* info, const config
         add(names, {kind_of(thing.kind), key + "." + thing.parameter, std::move(thing.name)});
 }
 
-bool is_uuid_of(const AggregateRecord& aggregate, std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return aggregate.uuid == text;
+bool is_uuid_of(const AggregateRecord& aggregate, const std::string& text) {
+    return aggregate.uuid == to_lower(text);
 }
 
 const AggregateRecord* find_aggregate(const CloudDirectory& directory, const std::string& text) {
     const auto& all = directory.aggregates;
-    const auto at = std::find_if(all.begin(), all.end(), [&](const AggregateRecord& aggregate) {
+    const auto at = std::ranges::find_if(all, [&](const AggregateRecord& aggregate) {
         return aggregate.name == text || is_uuid_of(aggregate, text);
     });
     return at == all.end() ? nullptr : &*at;

@@ -133,8 +133,7 @@ private:
 
 const Server* server_of(const Host* host, const ServerId& id) {
     if (host == nullptr) return nullptr;
-    const auto at = std::find_if(host->servers.begin(), host->servers.end(),
-                                 [&](const Server& server) { return server.id == id; });
+    const auto at = std::ranges::find(host->servers, id, &Server::id);
     return at == host->servers.end() ? nullptr : &*at;
 }
 

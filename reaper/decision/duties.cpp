@@ -10,8 +10,7 @@
 namespace reaper {
 
 bool DutyScope::has(const HostId& host) const {
-    return std::any_of(hosts.begin(), hosts.end(),
-                       [&](const Host* each) { return each->id == host; });
+    return std::ranges::any_of(hosts, [&](const Host* each) { return each->id == host; });
 }
 
 std::vector<DutyScope> duty_scopes(const SchedulerRules& rules,
@@ -21,8 +20,8 @@ std::vector<DutyScope> duty_scopes(const SchedulerRules& rules,
     for (const auto& shard : rules.watched) {
         DutyScope& scope = scopes.emplace_back();
         scope.name = "aggregate " + to_string({shard});
-        std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(scope.hosts),
-                     [&](const Host* host) { return in_shard(host->member_of, shard); });
+        std::ranges::copy_if(hosts, std::back_inserter(scope.hosts),
+                             [&](const Host* host) { return in_shard(host->member_of, shard); });
     }
     return scopes;
 }
@@ -31,9 +30,8 @@ bool stays_below_marks(const CompiledPolicy& policy, const Request& request,
                        const std::vector<HostSlots>& there, const std::vector<const Host*>& hosts,
                        const Ledger& ledger) {
     for (const DutyScope& scope : duty_scopes(policy.scheduler, hosts)) {
-        const bool may_come = std::any_of(there.begin(), there.end(), [&](const HostSlots& each) {
-            return scope.has(each.host);
-        });
+        const bool may_come =
+            std::ranges::any_of(there, [&](const HostSlots& each) { return scope.has(each.host); });
         if (!may_come) continue;
         for (const Mark& mark : policy.duties.watermark.marks) {
             const Amount more = request.resources.get(mark.resource_class) * request.slots;
@@ -50,8 +48,7 @@ namespace {
 using Skipped = std::map<ServerId, std::string>;
 
 const Server* find_corrected(const Host& host, const ServerId& id) {
-    const auto at = std::find_if(host.servers.begin(), host.servers.end(),
-                                 [&](const Server& server) { return server.id == id; });
+    const auto at = std::ranges::find(host.servers, id, &Server::id);
     return at == host.servers.end() ? nullptr : &*at;
 }
 
@@ -88,9 +85,8 @@ void skip_needless(std::vector<Resources> excess, const Host& host, const Correc
             skipped.emplace(each.server, "the room that it holds goes back to a reservation");
             continue;
         }
-        const bool helps = std::any_of(excess.begin(), excess.end(), [&](const Resources& of) {
-            return !common(of, held).empty();
-        });
+        const bool helps = std::ranges::any_of(
+            excess, [&](const Resources& of) { return !common(of, held).empty(); });
         if (!helps) skipped.emplace(each.server, "usage is at the low mark by now");
         for (Resources& of : excess)
             if (helps) of = more_than(of, held);

@@ -10,8 +10,7 @@ namespace reaper {
 namespace {
 
 bool is_requester(const Request& request, const ServerId& server) {
-    return std::find(request.requesters.begin(), request.requesters.end(), server) !=
-           request.requesters.end();
+    return std::ranges::find(request.requesters, server) != request.requesters.end();
 }
 
 /// From the time when nova-conductor hands what a server holds to its migration until the claim,

@@ -41,7 +41,7 @@ Resources excess_of(const std::vector<Mark>& marks, const std::vector<const Host
 
 std::vector<WatermarkCandidate> choose_for(const Resources& excess,
                                            std::vector<WatermarkCandidate> candidates) {
-    std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(candidates, [](const auto& a, const auto& b) {
         return std::tuple(b.started, a.server) < std::tuple(a.started, b.server);
     });
     std::vector<WatermarkCandidate> chosen;

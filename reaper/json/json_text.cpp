@@ -19,7 +19,7 @@ constexpr std::size_t longest_name = 64;
 /// Of the byte, counted from 1.
 std::string place_of(std::string_view text, std::size_t byte) {
     const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line = 1 + std::ranges::count(before, '\n');
     const auto last = before.rfind('\n');
     const std::size_t column = before.size() - (last == before.npos ? 0 : last + 1) + 1;
     return "line " + std::to_string(line) + ", column " + std::to_string(column);

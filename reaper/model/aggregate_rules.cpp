@@ -12,7 +12,7 @@ constexpr std::string_view trait_key = "trait:";
 }  // namespace
 
 bool belongs_to(const AggregateMetadata& metadata, const ProjectId& project) {
-    return std::any_of(metadata.begin(), metadata.end(), [&](const auto& each) {
+    return std::ranges::any_of(metadata, [&](const auto& each) {
         return each.first.starts_with(tenant_key) && each.second == project.str();
     });
 }

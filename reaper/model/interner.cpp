@@ -71,7 +71,7 @@ void Interner::share(Host& host) {
     std::vector<Shared<Allocations>> held;
     for (auto& server : host.servers) {
         share_all_but_allocations(server);
-        const auto equal = std::find(held.begin(), held.end(), server.allocations);
+        const auto equal = std::ranges::find(held, server.allocations);
         if (equal == held.end()) {
             server.allocations = allocations(server.allocations);
             held.push_back(server.allocations);

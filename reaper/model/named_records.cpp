@@ -31,8 +31,8 @@ Error several(std::string_view written, const std::vector<const Host*>& found) {
 }  // namespace
 
 Result<const Host*> host_named(const std::vector<const Host*>& hosts, std::string_view written) {
-    const auto by_id = std::find_if(hosts.begin(), hosts.end(),
-                                    [&](const Host* each) { return each->id.str() == written; });
+    const auto by_id =
+        std::ranges::find_if(hosts, [&](const Host* each) { return each->id.str() == written; });
     if (by_id != hosts.end()) return *by_id;
     std::vector<const Host*> whole, shortened;
     const std::string begin = std::string{written} + ".";

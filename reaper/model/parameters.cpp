@@ -25,8 +25,7 @@ std::string kind_words(ParameterKind kind) {
 }
 
 const ParameterSpec* find_spec(const std::vector<ParameterSpec>& specs, std::string_view name) {
-    const auto at = std::find_if(specs.begin(), specs.end(),
-                                 [&](const ParameterSpec& spec) { return spec.name == name; });
+    const auto at = std::ranges::find(specs, name, &ParameterSpec::name);
     return at == specs.end() ? nullptr : &*at;
 }
 

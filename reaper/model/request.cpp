@@ -135,7 +135,7 @@ Request by_fallback(Request request) {
 bool asks_for_traits(const Request& request) {
     return !request.required_traits.empty() || !request.forbidden_traits.empty() ||
            !request.root_required_traits.empty() ||
-           std::any_of(request.groups.begin(), request.groups.end(), [](const RequestGroup& group) {
+           std::ranges::any_of(request.groups, [](const RequestGroup& group) {
                return !group.required_traits.empty() || !group.forbidden_traits.empty();
            });
 }

@@ -113,8 +113,7 @@ std::vector<VictimEntry> victims_of(const RequestRecord& record) {
         const auto same = [&](const VictimEntry& known) { return known.server == step.server; };
         if (step.step == Step::skipped) {
             std::erase_if(victims, same);
-        } else if (sends_eviction(step.step) &&
-                   std::none_of(victims.begin(), victims.end(), same)) {
+        } else if (sends_eviction(step.step) && std::ranges::none_of(victims, same)) {
             victims.push_back(victim_of(record, step.server));
             victims.back().at = step.at;
         }
@@ -155,9 +154,9 @@ Request as_freed(const RequestRecord& record) {
         const auto* const plan = std::get_if<Plan>(&entry.decision);
         if (plan == nullptr) continue;
         const auto victims = plan->victims();
-        const auto deleted = std::count_if(sent.begin(), sent.end(), [&](const VictimEntry& each) {
-            return std::any_of(victims.begin(), victims.end(),
-                               [&](const Victim& victim) { return victim.server == each.server; });
+        const auto deleted = std::ranges::count_if(sent, [&](const VictimEntry& each) {
+            return std::ranges::any_of(
+                victims, [&](const Victim& victim) { return victim.server == each.server; });
         });
         if (deleted == 0) continue;
         request.slots = slots_freed_by(plan->slots_requested, static_cast<int>(deleted),

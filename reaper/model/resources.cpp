@@ -12,9 +12,7 @@ Amount saturating_negate(Amount a) {
 
 template <class Entries>
 auto lower_bound_of(Entries& entries, const ResourceClass& resource_class) {
-    return std::lower_bound(
-        entries.begin(), entries.end(), resource_class,
-        [](const Resources::Entry& entry, const ResourceClass& key) { return entry.first < key; });
+    return std::ranges::lower_bound(entries, resource_class, {}, &Resources::Entry::first);
 }
 
 }  // namespace
@@ -82,8 +80,7 @@ void for_each_usual(const Resources& resources, Append append) {
         if (const Amount amount = resources.get(resource_class); amount != 0)
             append(resource_class, amount);
     for (const auto& [resource_class, amount] : resources)
-        if (std::find(usual.begin(), usual.end(), resource_class) == usual.end())
-            append(resource_class, amount);
+        if (std::ranges::find(usual, resource_class) == usual.end()) append(resource_class, amount);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -38,25 +37,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> other_na
     {"GPU", "VGPU"},
 }};
 
-std::string upper(std::string_view text) {
-    std::string capitals;
-    for (const char c : text)
-        capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return capitals;
-}
-
 }  // namespace
 
 std::string meant_class(std::string_view written, const std::vector<std::string>& known) {
-    const std::string capitals = upper(written);
+    const std::string capitals = to_upper(written);
     for (const auto& [other, name] : other_names)
-        if (other == capitals && std::find(known.begin(), known.end(), name) != known.end())
+        if (other == capitals && std::ranges::find(known, name) != known.end())
             return "; did you mean " + in_quotes(name) + "?";
     return did_you_mean(capitals, known);
 }
 
 bool is_upper_name(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });
 }

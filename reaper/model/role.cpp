@@ -14,7 +14,7 @@ bool is_allowed(char c) {
 
 bool is_name(std::string_view name) {
     return !name.empty() && name != "." && name != ".." && name.front() != '-' &&
-           std::all_of(name.begin(), name.end(), is_allowed);
+           std::ranges::all_of(name, is_allowed);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Result<Role> Role::parse(std::string_view text) {
 
 std::size_t Role::depth() const {
     if (path_.empty()) return 0;
-    return 1 + static_cast<std::size_t>(std::count(path_.begin(), path_.end(), '/'));
+    return 1 + static_cast<std::size_t>(std::ranges::count(path_, '/'));
 }
 
 std::optional<Role> Role::parent() const {

@@ -54,8 +54,8 @@ std::string summary(const RoomAnswer& answer, int slots) {
         answer.fits_now == 0 ? "none fits now" : "room now for " + such_servers(answer.fits_now);
     switch (answer.verdict) {
         case RoomVerdict::fits_now: {
-            const auto hosts = std::count_if(answer.there.begin(), answer.there.end(),
-                                             [](const HostSlots& on) { return on.at_once > 0; });
+            const auto hosts = std::ranges::count_if(
+                answer.there, [](const HostSlots& on) { return on.at_once > 0; });
             return "fits now: there is room for " + such_servers(answer.fits_now) + ", on " +
                    counted(hosts, "host");
         }

@@ -93,8 +93,7 @@ constexpr std::array<ServerState, 42> task_states{{
 }};
 
 const ServerState* find_in(std::span<const ServerState> table, std::string_view name) {
-    const auto at = std::find_if(table.begin(), table.end(),
-                                 [&](const ServerState& each) { return each.name == name; });
+    const auto at = std::ranges::find(table, name, &ServerState::name);
     return at == table.end() ? nullptr : &*at;
 }
 

@@ -24,17 +24,16 @@ bool ShelveRules::apply_to(const Server& server) const {
         if (asked != server.metadata.end() && asked->second == "delete") return false;
     }
     const auto names = rule_names_of(server);
-    return servers_.contains("all") ||
-           std::any_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return servers_.contains(name); });
+    return servers_.contains("all") || std::ranges::any_of(names, [&](const std::string& name) {
+               return servers_.contains(name);
+           });
 }
 
 Departure ShelveRules::departure_of(const Server& server) const {
     constexpr std::array<std::string_view, 4> shelvable{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"};
     if (!apply_to(server) || !server.task_state.empty()) return Departure::deleted;
     if (server.status == "SHELVED") return Departure::offloaded;
-    const bool may =
-        std::find(shelvable.begin(), shelvable.end(), server.status.str()) != shelvable.end();
+    const bool may = std::ranges::find(shelvable, server.status.str()) != shelvable.end();
     return may ? Departure::shelved : Departure::deleted;
 }
 

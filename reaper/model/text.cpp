@@ -40,8 +40,7 @@ std::vector<std::string> near_words(std::string_view word, const std::vector<std
     for (const auto& candidate : known)
         if (const std::size_t far = distance(word, candidate); far <= farthest)
             near.emplace_back(far, candidate);
-    std::stable_sort(near.begin(), near.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(near, [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> words;
     for (auto& [far, candidate] : near) words.push_back(std::move(candidate));
     return words;
@@ -75,7 +74,7 @@ bool is_digit(char c) {
 
 /// Takes the number that `text` begins with, without the zeros before it.
 std::string_view take_number(std::string_view& text) {
-    const auto* const end = std::find_if_not(text.begin(), text.end(), is_digit);
+    const auto* const end = std::ranges::find_if_not(text, is_digit);
     std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.begin()));
     text.remove_prefix(number.size());
     number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));

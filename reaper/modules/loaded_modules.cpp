@@ -96,9 +96,9 @@ public:
 private:
     static bool offered(const Problem& problem, std::size_t host,
                         std::vector<std::size_t> victims) {
-        std::sort(victims.begin(), victims.end());
+        std::ranges::sort(victims);
         return host < problem.hosts.size() &&
-               std::adjacent_find(victims.begin(), victims.end()) == victims.end() &&
+               std::ranges::adjacent_find(victims) == victims.end() &&
                (victims.empty() || victims.back() < problem.hosts[host].candidates.size());
     }
 

@@ -48,13 +48,12 @@ void add_switches(const DaemonState& state, Values& values) {
     const auto left = safeguards.left_alone(now);
     for (const std::string_view word :
          {safeguard::project_breaker, safeguard::short_lived, safeguard::shape_cooldown})
-        values.gauge(
-            "reaper_left_alone",
-            "Projects and shapes of requests that are left alone for a while: culls for "
-            "them went unused, or their room was given back within minutes.",
-            number(std::count_if(left.begin(), left.end(),
-                                 [&](const auto& each) { return each.safeguard == word; })),
-            {{"safeguard", std::string{word}}});
+        values.gauge("reaper_left_alone",
+                     "Projects and shapes of requests that are left alone for a while: culls for "
+                     "them went unused, or their room was given back within minutes.",
+                     number(std::ranges::count_if(
+                         left, [&](const auto& each) { return each.safeguard == word; })),
+                     {{"safeguard", std::string{word}}});
     values.gauge("reaper_hosts_in_cooldown",
                  "Hosts that rank lower, as freed room there was not taken or a deletion hangs.",
                  number(safeguards.passed_over(now).size()));
@@ -147,8 +146,8 @@ void add_budgets(const DaemonState& state, Values& values) {
                      "Victims that a limit still allows; of limits that are set.",
                      number(std::max<Amount>(budget.left, 0)), {{"limit", budget.safeguard}});
     const auto add_used_up = [&](const auto& budgets, std::string_view limit) {
-        const auto used_up = std::count_if(budgets.begin(), budgets.end(),
-                                           [](const auto& each) { return each.second.left <= 0; });
+        const auto used_up =
+            std::ranges::count_if(budgets, [](const auto& each) { return each.second.left <= 0; });
         values.gauge("reaper_budgets_used_up",
                      "Projects or aggregates of which no more victims are allowed for now.",
                      number(used_up), {{"limit", std::string{limit}}});

@@ -176,8 +176,7 @@ constexpr std::size_t hosts_at_a_time = 50;
 constexpr std::size_t lines_at_a_time = 1000;
 
 bool is_good(const std::vector<api::HealthCheck>& checks) {
-    return std::all_of(checks.begin(), checks.end(),
-                       [](const api::HealthCheck& each) { return each.good; });
+    return std::ranges::all_of(checks, [](const api::HealthCheck& each) { return each.good; });
 }
 
 }  // namespace

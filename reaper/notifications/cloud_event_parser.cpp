@@ -342,8 +342,7 @@ constexpr std::array<Word, 4> resizes{{
 
 template <std::size_t N>
 std::string_view find(const std::array<Word, N>& words, std::string_view nova) {
-    const auto* const found = std::find_if(words.begin(), words.end(),
-                                           [&](const Word& word) { return word.nova == nova; });
+    const auto* const found = std::ranges::find(words, nova, &Word::nova);
     return found == words.end() ? std::string_view() : found->status;
 }
 
@@ -526,7 +525,7 @@ constexpr std::array<std::string_view, 6> aggregate_events{
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& events, std::string_view event) {
-    return std::find(events.begin(), events.end(), event) != events.end();
+    return std::ranges::find(events, event) != events.end();
 }
 
 enum class Kind { none, server, server_gone, service, service_gone, aggregate, schedule };

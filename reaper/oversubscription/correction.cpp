@@ -65,8 +65,7 @@ Amount vcpus_in(const Candidates& candidates) {
 /// By id; those that hold nothing are of no use.
 Candidates in_order(Candidates candidates) {
     std::erase_if(candidates, [](const auto& each) { return each.vcpus <= 0; });
-    std::sort(candidates.begin(), candidates.end(),
-              [](const auto& a, const auto& b) { return a.id < b.id; });
+    std::ranges::sort(candidates, [](const auto& a, const auto& b) { return a.id < b.id; });
     for (auto& each : candidates) {
         if (!(each.harm > 0)) each.harm = 0;
         each.harm = std::min(each.harm, std::numeric_limits<double>::max() / 1e6);
@@ -77,7 +76,7 @@ Candidates in_order(Candidates candidates) {
 std::vector<ServerId> ids_of(const Candidates& candidates) {
     std::vector<ServerId> ids;
     for (const auto& each : candidates) ids.push_back(each.id);
-    std::sort(ids.begin(), ids.end());
+    std::ranges::sort(ids);
     return ids;
 }
 

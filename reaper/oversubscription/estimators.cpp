@@ -38,8 +38,8 @@ public:
     }
 
     Estimate estimate(const HostFacts& facts, const HostUsage&) const override {
-        const auto at = std::find_if(overrides_.begin(), overrides_.end(),
-                                     [&](const Override& each) { return each.hosts.cover(facts); });
+        const auto at = std::ranges::find_if(
+            overrides_, [&](const Override& each) { return each.hosts.cover(facts); });
         const Amount wanted = at == overrides_.end() ? vcpus_ : at->vcpus;
         const auto capacity =
             Inventory{.total = facts.vcpus, .allocation_ratio = facts.allocation_ratio}.capacity();

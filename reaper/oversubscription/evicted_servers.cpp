@@ -65,7 +65,7 @@ std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
 std::vector<EvictedServer> by_this_clock(std::vector<EvictedServer> read,
                                          const std::vector<EvictedServer>& known, TimePoint now) {
     for (EvictedServer& each : read) {
-        const auto same = std::find_if(known.begin(), known.end(), [&](const EvictedServer& one) {
+        const auto same = std::ranges::find_if(known, [&](const EvictedServer& one) {
             return one.server == each.server && one.gone == each.gone;
         });
         each.at = same == known.end() ? std::min(each.at, now) : same->at;
@@ -78,8 +78,7 @@ QosState after_evictions(QosState state, std::vector<EvictedServer> evicted) {
     const int in_a_row = state.in_a_row;
     state.corrected_at.reset();
     state.shed = {};
-    std::sort(evicted.begin(), evicted.end(),
-              [](const EvictedServer& a, const EvictedServer& b) { return a.at < b.at; });
+    std::ranges::sort(evicted, {}, &EvictedServer::at);
     for (const EvictedServer& each : evicted) state = after_correction(state, each.vcpus, each.at);
     const bool is_new =
         state.corrected_at && (!corrected_at || *state.corrected_at > *corrected_at);

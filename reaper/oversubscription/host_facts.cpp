@@ -45,7 +45,7 @@ std::vector<IdleName> idle_names(const std::vector<std::string>& hosts,
         const std::string key = section + "estimator." + name.key;
         if (found.empty())
             idle.push_back({true, key, no_host_text(name, cloud.size())});
-        else if (std::none_of(found.begin(), found.end(), [&](const HostFacts* facts) {
+        else if (std::ranges::none_of(found, [&](const HostFacts* facts) {
                      return sells_room(*facts, hosts, aggregates);
                  }))
             idle.push_back({false, key,
@@ -93,22 +93,20 @@ HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateReco
     facts.name = host.name;
     facts.service_host = host.service_host;
     for (const auto& aggregate : aggregates)
-        if (std::find(aggregate.hosts.begin(), aggregate.hosts.end(), host.service_host) !=
-            aggregate.hosts.end())
+        if (std::ranges::find(aggregate.hosts, host.service_host) != aggregate.hosts.end())
             facts.aggregates.insert({aggregate.name, aggregate.uuid});
     return facts;
 }
 
 bool sells_room(const HostFacts& facts, const std::vector<std::string>& hosts,
                 const std::vector<std::string>& aggregates) {
-    const bool named = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& pattern) {
+    const bool named = std::ranges::any_of(hosts, [&](const std::string& pattern) {
         return matches_glob(pattern, facts.name) || matches_glob(pattern, facts.service_host);
     });
-    return named &&
-           (aggregates.empty() ||
-            std::any_of(aggregates.begin(), aggregates.end(), [&](const std::string& aggregate) {
-                return facts.aggregates.contains(aggregate);
-            }));
+    return named && (aggregates.empty() ||
+                     std::ranges::any_of(aggregates, [&](const std::string& aggregate) {
+                         return facts.aggregates.contains(aggregate);
+                     }));
 }
 
 void HostNames::add(const HostFacts& facts) {

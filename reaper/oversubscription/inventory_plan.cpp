@@ -23,9 +23,9 @@ public:
         step.host = host.id;
         step.name = slot_provider_name(host.name, room_class_);
         step.to = std::max<Amount>(host.total, 0);
-        const auto ours = std::find_if(
-            host.nested.begin(), host.nested.end(),
-            [&](const Provider& each) { return each.name == step.name && each.parent == host.id; });
+        const auto ours = std::ranges::find_if(host.nested, [&](const Provider& each) {
+            return each.name == step.name && each.parent == host.id;
+        });
         if (!planned_.insert(step.name).second)
             return refused(step, "another host has the same name");
         if (ours != host.nested.end()) return for_known(std::move(step), *ours, host.closed);

@@ -28,8 +28,7 @@ void add_estimator(EstimatorInfo info) {
 
 const EstimatorInfo* find_estimator(std::string_view name) {
     const auto& table = estimator_table();
-    const auto at = std::find_if(table.begin(), table.end(),
-                                 [&](const EstimatorInfo& info) { return info.name == name; });
+    const auto at = std::ranges::find(table, name, &EstimatorInfo::name);
     return at == table.end() ? nullptr : &*at;
 }
 
@@ -56,8 +55,7 @@ void add_qos(QosInfo info) {
 
 const QosInfo* find_qos(std::string_view name) {
     const auto& table = qos_table();
-    const auto at = std::find_if(table.begin(), table.end(),
-                                 [&](const QosInfo& info) { return info.name == name; });
+    const auto at = std::ranges::find(table, name, &QosInfo::name);
     return at == table.end() ? nullptr : &*at;
 }
 

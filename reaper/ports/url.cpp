@@ -4,7 +4,6 @@
 #include <array>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
-#include <cctype>
 #include <charconv>
 
 #include "reaper/model/text.hpp"
@@ -26,9 +25,7 @@ Error bad_url(std::string_view text, std::string_view why) {
 
 bool hides_value(std::string_view key) {
     static constexpr std::array words{"token", "password", "secret", "key", "credential"};
-    std::string lower;
-    for (const char c : key)
-        lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string lower = to_lower(key);
     for (const std::string_view word : words)
         if (lower.find(word) != std::string::npos) return true;
     return false;

@@ -173,8 +173,7 @@ Result<std::vector<Segment>> segments_in(const std::string& directory) {
     }
     if (failed)
         return Error{Errc::storage, directory + " can't be read (" + failed.message() + ")"};
-    std::sort(all.begin(), all.end(),
-              [](const Segment& a, const Segment& b) { return a.path < b.path; });
+    std::ranges::sort(all, {}, &Segment::path);
     return all;
 }
 

@@ -242,10 +242,10 @@ std::vector<HostChoice> choices_of(const Decision& decision) {
     for (const HostPlan& host : host_plans(decision)) {
         std::vector<ServerId> victims;
         for (const Victim& victim : host.victims) victims.push_back(victim.server);
-        std::sort(victims.begin(), victims.end());
+        std::ranges::sort(victims);
         all.emplace_back(host.host, host.slots, std::move(victims));
     }
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return all;
 }
 

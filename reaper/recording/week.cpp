@@ -282,8 +282,7 @@ WeekReport report_week(WeekInput input) {
     std::erase_if(input.requests, [&](const WeekRequest& request) {
         return request.at < input.since || request.at >= input.until || reported_elsewhere(request);
     });
-    std::stable_sort(input.requests.begin(), input.requests.end(),
-                     [](const WeekRequest& a, const WeekRequest& b) { return a.at < b.at; });
+    std::ranges::stable_sort(input.requests, {}, &WeekRequest::at);
     WeekReport week;
     for (const WeekRequest& request : input.requests) count(request, week);
     week.stopped = stopped_in(input.requests, input.limits);
@@ -350,9 +349,8 @@ std::string lines_text(const WeekReport& week, const report::RenderOptions& opti
 /// Most victims first.
 std::vector<std::pair<ProjectId, WeekProject>> by_victims(const WeekReport& week) {
     std::vector<std::pair<ProjectId, WeekProject>> all(week.projects.begin(), week.projects.end());
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-        return a.second.victims > b.second.victims;
-    });
+    std::ranges::stable_sort(
+        all, [](const auto& a, const auto& b) { return a.second.victims > b.second.victims; });
     return all;
 }
 

@@ -62,8 +62,8 @@ void take_step(ExplainedServer& server, const StepEntry& step, bool ended) {
 std::vector<ExplainedServer> chosen_servers(const RequestRecord& record) {
     std::vector<ExplainedServer> servers;
     const auto find = [&](const ServerId& id) {
-        return std::find_if(servers.begin(), servers.end(),
-                            [&](const auto& known) { return known.victim.server == id; });
+        return std::ranges::find_if(servers,
+                                    [&](const auto& known) { return known.victim.server == id; });
     };
     for (const auto& entry : record.plans) {
         const auto* const plan = std::get_if<Plan>(&entry.decision);
@@ -117,8 +117,7 @@ std::vector<TimelineEntry> times_of(const RequestRecord& record,
     if (record.freed_room)
         times.push_back({record.freed_room->at,
                          "freed room: " + std::string{to_string(record.freed_room->kind)}});
-    std::stable_sort(times.begin(), times.end(),
-                     [](const TimelineEntry& a, const TimelineEntry& b) { return a.at < b.at; });
+    std::ranges::stable_sort(times, {}, &TimelineEntry::at);
     return times;
 }
 
@@ -169,8 +168,8 @@ void hosts_not_known(const Decision& decision, std::vector<std::string>& unknown
 
 void room_not_known(const Explanation& told, std::vector<std::string>& unknown) {
     const auto sent = [](const ExplainedServer& server) { return server.sent_at.has_value(); };
-    const bool any = std::any_of(told.servers.begin(), told.servers.end(), sent) ||
-                     std::any_of(told.others.begin(), told.others.end(), sent);
+    const bool any =
+        std::ranges::any_of(told.servers, sent) || std::ranges::any_of(told.others, sent);
     if (!told.outcome)
         unknown.push_back("how it ends: the request is under way");
     else if (any && !told.freed_room && !is_awaited(told.request.source))
@@ -333,8 +332,8 @@ std::optional<TimePoint> last_deletion(const Explanation& told) {
 /// It reports a server that waited, and that no plan chose.
 bool shows_waiter(const Explanation& told) {
     return waiting_server(told.request, told.asked).has_value() &&
-           std::none_of(told.servers.begin(), told.servers.end(),
-                        [&](const auto& server) { return is_asked(told, server); });
+           std::ranges::none_of(told.servers,
+                                [&](const auto& server) { return is_asked(told, server); });
 }
 
 }  // namespace
@@ -357,9 +356,8 @@ static ResultTask<std::optional<Explanation>> with_protections(JournalReader& jo
     auto protections = co_await journal.protections();
     if (!protections) co_return protections.error();
     for (auto& each : *protections) {
-        const bool asked_about =
-            std::any_of(told.servers.begin(), told.servers.end(),
-                        [&](const auto& server) { return server.victim.server == each.server; });
+        const bool asked_about = std::ranges::any_of(
+            told.servers, [&](const auto& server) { return server.victim.server == each.server; });
         if (asked_about) told.protections.push_back(std::move(each));
     }
     co_return std::optional<Explanation>{std::move(told)};
@@ -409,8 +407,8 @@ void add_other_waits(const Explanation& other, Explanation& told) {
     for (const ChosenServer& each : told.also) known.insert(each.request);
     for (ChosenServer& each : more)
         if (known.insert(each.request).second) told.also.push_back(std::move(each));
-    std::stable_sort(told.also.begin(), told.also.end(),
-                     [](const auto& a, const auto& b) { return a.received_at > b.received_at; });
+    std::ranges::stable_sort(
+        told.also, [](const auto& a, const auto& b) { return a.received_at > b.received_at; });
     if (told.also.size() > most_chosen) told.also.resize(most_chosen);
 }
 

@@ -19,8 +19,8 @@ std::string state_of(const Host& host) {
 }
 
 std::size_t revocable_on(const Host& host) {
-    return static_cast<std::size_t>(std::count_if(host.servers.begin(), host.servers.end(),
-                                                  [](const Server& s) { return s.revocable(); }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(host.servers, [](const Server& s) { return s.revocable(); }));
 }
 
 Cell whole(std::size_t count) {

@@ -27,8 +27,7 @@ std::string kind_and_reason(const RequestSummary& request, std::string_view kind
 constexpr Duration longest_of_interest = std::chrono::hours{1};
 
 void in_order(std::vector<NewsLine>& lines) {
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const NewsLine& a, const NewsLine& b) { return a.at < b.at; });
+    std::ranges::stable_sort(lines, {}, &NewsLine::at);
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ void append_unit(std::string& text, char32_t unit) {
 /// Outside of texts, a document has no such character.
 std::string all_visible(std::string document) {
     const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x7f; };
-    if (std::all_of(document.begin(), document.end(), plain)) return document;
+    if (std::ranges::all_of(document, plain)) return document;
     std::string visible;
     for (std::string_view rest = document; !rest.empty();) {
         const auto [value, size] = first_character(rest);

@@ -17,14 +17,13 @@ constexpr std::array<const char*, name_kinds> kind_words{
     "aggregate", "key",      "value",    "tag",     "project-tag", "spec",   "image"};
 
 bool is_hex(std::string_view text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](unsigned char c) { return std::isxdigit(c) != 0; });
+    return std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
 /// Says something about resources or traits, in Placement's words, and nothing else.
 bool is_safe_to_keep(const std::string& key, const std::string& value) {
     const auto upper = [](std::string_view text) {
-        return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
             return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
         });
     };
@@ -33,9 +32,9 @@ bool is_safe_to_keep(const std::string& key, const std::string& value) {
     std::string_view kind(key.data(), colon);
     while (!kind.empty() && std::isdigit(static_cast<unsigned char>(kind.back())) != 0)
         kind.remove_suffix(1);
-    const bool digits = !value.empty() && value.size() < 19 &&
-                        std::all_of(value.begin(), value.end(),
-                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool digits =
+        !value.empty() && value.size() < 19 &&
+        std::ranges::all_of(value, [](unsigned char c) { return std::isdigit(c) != 0; });
     return (kind == "resources" && digits) ||
            (kind == "trait" && (value == "required" || value == "forbidden"));
 }

@@ -242,8 +242,7 @@ std::vector<Event> events_of(const RequestRecord& record) {
     for (const auto& step : record.steps) events.push_back(event_of(step, names));
     if (record.request.operation == Operation::manual || record.request.sent_at == TimePoint{})
         events.erase(events.begin());
-    std::stable_sort(events.begin(), events.end(),
-                     [](const Event& a, const Event& b) { return a.at < b.at; });
+    std::ranges::stable_sort(events, {}, &Event::at);
     return events;
 }
 

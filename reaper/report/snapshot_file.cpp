@@ -189,7 +189,7 @@ struct ProviderTree {
             providers.push_back(provider_fields.get(each));
         });
         check_tree(providers, root, in);
-        std::sort(providers.begin(), providers.end(), [&](const Provider& a, const Provider& b) {
+        std::ranges::sort(providers, [&](const Provider& a, const Provider& b) {
             return std::pair(a.id != root, a.id) < std::pair(b.id != root, b.id);
         });
     }
@@ -293,8 +293,7 @@ void add_project_names(json& object, const Host& host, const ProjectNames& names
 
 Host host_in(const JsonPlace& in) {
     Host host = host_fields.get(in);
-    std::sort(host.servers.begin(), host.servers.end(),
-              [](const Server& a, const Server& b) { return a.id < b.id; });
+    std::ranges::sort(host.servers, {}, &Server::id);
     return host;
 }
 
@@ -535,7 +534,7 @@ SnapshotFile read(std::string_view text) {
     check_ids(snapshot);
     check_holdings(snapshot);
     remark_strangers(file.ledger, snapshot);
-    std::sort(snapshot.hosts.begin(), snapshot.hosts.end(), [](const Host& a, const Host& b) {
+    std::ranges::sort(snapshot.hosts, [](const Host& a, const Host& b) {
         return std::tie(a.name, a.id) < std::tie(b.name, b.id);
     });
     return file;

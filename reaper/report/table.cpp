@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <type_traits>
 #include <utility>
+
+#include "reaper/model/text.hpp"
 
 namespace reaper::report {
 namespace {
@@ -90,7 +91,7 @@ Result<std::vector<std::size_t>> order_of(const Table& table, std::string_view h
     if (!at) return no_column(table, "--sort", sorting.column);
     std::vector<std::size_t> order(table.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const Cell& left = table.rows[a][*at];
         const Cell& right = table.rows[b][*at];
         if (is_nothing(left) || is_nothing(right)) return !is_nothing(left) && is_nothing(right);
@@ -152,10 +153,7 @@ std::string written(const Cell& cell, int digits) {
 }
 
 std::string head_of(const Column& column) {
-    std::string head = column.name;
-    std::transform(head.begin(), head.end(), head.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return head;
+    return to_upper(column.name);
 }
 
 /// Quoted where it must be.
@@ -225,8 +223,8 @@ TextTable table_on_terminal(const Table& table, std::size_t width) {
     constexpr std::size_t shortest = 8;
     const auto beside = columns_of(table, {always, terminal});
     TextTable text = text_table(table, beside, true, longest, longest);
-    const bool shrinks = std::any_of(beside.begin(), beside.end(),
-                                     [&](std::size_t at) { return table.columns[at].shrinks; });
+    const bool shrinks =
+        std::ranges::any_of(beside, [&](std::size_t at) { return table.columns[at].shrinks; });
     for (std::size_t most = longest - 1; shrinks && most >= shortest; --most) {
         if (text.width() <= width) break;
         text = text_table(table, beside, true, longest, most);

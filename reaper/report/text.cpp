@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 
 #include "reaper/model/text.hpp"
@@ -38,9 +37,8 @@ std::string safe(std::string_view text) {
 }
 
 std::size_t columns(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string shortened(const std::string& text, std::size_t width) {
@@ -110,10 +108,7 @@ std::string TextTable::folded(const Row& row, std::size_t kept) const {
     std::string text;
     for (std::size_t i = kept; i < row.cells.size(); ++i) {
         if (row.cells[i].empty()) continue;
-        std::string head = head_[i].head;
-        std::transform(head.begin(), head.end(), head.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        text += (text.empty() ? "" : "; ") + head + " " + row.cells[i];
+        text += (text.empty() ? "" : "; ") + to_lower(head_[i].head) + " " + row.cells[i];
     }
     return text;
 }

@@ -13,7 +13,7 @@ using Then = Doubt::Then;
 /// The actions that such a message can be about.
 bool fits(FailureEvent event, std::string_view action) {
     const auto is_any_of = [&](std::initializer_list<std::string_view> names) {
-        return std::find(names.begin(), names.end(), action) != names.end();
+        return std::ranges::find(names, action) != names.end();
     };
     switch (event) {
         case FailureEvent::build_instances: return is_any_of({"create", "unshelve"});

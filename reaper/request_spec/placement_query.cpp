@@ -31,7 +31,7 @@ std::string resources_text(const Resources& resources) {
     std::vector<std::string> words;
     for (const auto& [resource_class, amount] : resources)
         words.push_back(resource_class.str() + ":" + std::to_string(amount));
-    std::sort(words.begin(), words.end());
+    std::ranges::sort(words);
     return joined(words, ",");
 }
 
@@ -76,7 +76,7 @@ public:
     }
 
     PlacementQuery take() {
-        std::sort(query_.begin(), query_.end());
+        std::ranges::sort(query_);
         return std::move(query_);
     }
 
@@ -290,8 +290,7 @@ private:
 
 /// In the order of their suffixes.
 std::vector<RequestGroup> sorted(std::vector<RequestGroup> groups) {
-    std::sort(groups.begin(), groups.end(),
-              [](const auto& a, const auto& b) { return a.suffix < b.suffix; });
+    std::ranges::sort(groups, [](const auto& a, const auto& b) { return a.suffix < b.suffix; });
     return groups;
 }
 

@@ -41,7 +41,7 @@ constexpr ImageTrait image_type{"disk_format", "COMPUTE_IMAGE_TYPE_",
 /// The trait of a value; none if there is no such trait.
 std::optional<Trait> trait_of(const ImageTrait& row, std::string_view value) {
     std::string word = to_upper(value);
-    std::replace(word.begin(), word.end(), '-', '_');
+    std::ranges::replace(word, '-', '_');
     const bool known = !word.empty() && word.find(' ') == std::string::npos &&
                        row.known.find(" " + word + " ") != std::string_view::npos;
     if (!known) return std::nullopt;

@@ -159,7 +159,7 @@ ResTypeQuery take_res_type(const PlacementQuery& query) {
             auto& known = taken.constraints;
             if (!said)
                 left.emplace_back(word);
-            else if (std::find(known.begin(), known.end(), *said) == known.end())
+            else if (std::ranges::find(known, *said) == known.end())
                 known.push_back(std::move(*said));
         }
         if (!left.empty()) taken.rest.emplace_back(name, joined(left, ","));
@@ -201,8 +201,8 @@ std::optional<PlacementQuery> as_revocable_query(const PlacementQuery& query,
     while (suffixes.contains(suffix)) suffix += '_';
     made.emplace_back(std::string{resources_name} + suffix,
                       revocable_class.str() + ":" + std::to_string(taken));
-    const bool told = std::any_of(made.begin(), made.end(),
-                                  [](const auto& each) { return each.first == "group_policy"; });
+    const bool told =
+        std::ranges::any_of(made, [](const auto& each) { return each.first == "group_policy"; });
     if (!suffixes.empty() && !told) made.emplace_back("group_policy", "none");
     return made;
 }

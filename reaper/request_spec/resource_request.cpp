@@ -79,8 +79,7 @@ const std::initializer_list<std::string_view> thread_policies = {"prefer", "isol
 Result<Text> said(const std::string& key, Text value,
                   std::initializer_list<std::string_view> words) {
     if (!value || value->empty()) return Text{};
-    if (std::find(words.begin(), words.end(), *value) == words.end())
-        return not_one_of(key, *value, words);
+    if (std::ranges::find(words, *value) == words.end()) return not_one_of(key, *value, words);
     return value;
 }
 
@@ -216,7 +215,7 @@ std::optional<GroupedKey> grouped_key(std::string_view key, std::string_view pre
     const auto colon = key.find(':');
     if (colon > longest_group) return std::nullopt;  // or there is none
     const auto group = key.substr(0, colon);
-    if (!std::all_of(group.begin(), group.end(), is_group_character)) return std::nullopt;
+    if (!std::ranges::all_of(group, is_group_character)) return std::nullopt;
     return GroupedKey{group, key.substr(colon + 1)};
 }
 
@@ -352,7 +351,7 @@ private:
         groups_[no_suffix].amounts[resource_class] = amount;
     }
     bool asks_for(const ResourceClass& resource_class) const {
-        return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+        return std::ranges::any_of(groups_, [&](const auto& group) {
             return group.second.amounts.contains(resource_class);
         });
     }

@@ -61,7 +61,7 @@ std::string key_of(std::string_view prefix, char between, std::string_view name)
 }
 
 bool is_one_of(std::string_view value, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), value) != words.end();
+    return std::ranges::find(words, value) != words.end();
 }
 
 }  // namespace

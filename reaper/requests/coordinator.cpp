@@ -50,8 +50,8 @@ bool settles(const RequestRecord& record, const TriggeredRequest& triggered) {
         return false;
     const auto& settled = record.request.requesters;
     const auto& asking = triggered.request.requesters;
-    return std::all_of(asking.begin(), asking.end(), [&](const ServerId& server) {
-        return std::find(settled.begin(), settled.end(), server) != settled.end();
+    return std::ranges::all_of(asking, [&](const ServerId& server) {
+        return std::ranges::find(settled, server) != settled.end();
     });
 }
 

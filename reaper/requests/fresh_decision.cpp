@@ -56,16 +56,15 @@ bool is_held_by_unknown(const RoomPromise& promise, const Host& host) {
     for (const Provider& provider : host.providers)
         for (const auto& [consumer, amounts] : provider.other_consumers)
             if (!promise.is_for(consumer)) held[consumer] += amounts;
-    return std::any_of(held.begin(), held.end(),
-                       [&](const auto& each) { return each.second == promise.slot; });
+    return std::ranges::any_of(held, [&](const auto& each) { return each.second == promise.slot; });
 }
 
 /// Hosts in cooldown are of use where nothing else is: so is it if the decision needs one.
 bool needs_cooling_host(const Decision& decision, const std::map<HostId, std::string>& cooling) {
     const auto* const plan = std::get_if<Plan>(&decision);
-    return plan == nullptr ||
-           std::any_of(plan->hosts.begin(), plan->hosts.end(),
-                       [&](const HostPlan& each) { return cooling.contains(each.host); });
+    return plan == nullptr || std::ranges::any_of(plan->hosts, [&](const HostPlan& each) {
+               return cooling.contains(each.host);
+           });
 }
 
 }  // namespace
@@ -77,8 +76,7 @@ std::vector<HostId> FreshDecision::unread_hosts(const Decision& decision, const 
                                                 bool second_look) const {
     std::vector<HostId> ids;
     const auto look = [&](const HostId& id) {
-        if (!fresh.contains(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
-            ids.push_back(id);
+        if (!fresh.contains(id) && std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
     };
     if (const auto* plan = std::get_if<Plan>(&decision)) {
         for (const auto& host : plan->hosts) look(host.host);
@@ -104,7 +102,7 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
     for (const Host* const host : refresher_.cache().hosts()) {
         if (added == second_looks || fresh.size() >= max_offering) return;
         const bool known =
-            fresh.contains(host->id) || std::find(ids.begin(), ids.end(), host->id) != ids.end();
+            fresh.contains(host->id) || std::ranges::find(ids, host->id) != ids.end();
         if (known || !offers_revocable(*host, policy.revocable_classes)) continue;
         ids.push_back(host->id);
         ++added;
@@ -219,12 +217,10 @@ ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<S
     for (const HostPlan& plan : host_plans(decision)) {
         const Host* const host = refresher_.cache().find(plan.host);
         if (host == nullptr) continue;
-        const bool matters =
-            std::any_of(plan.victims.begin(), plan.victims.end(), [&](const Victim& victim) {
-                const Server* const server = refresher_.cache().find(victim.server);
-                return server != nullptr && needs_actions(*server) &&
-                       !asked.contains(victim.server);
-            });
+        const bool matters = std::ranges::any_of(plan.victims, [&](const Victim& victim) {
+            const Server* const server = refresher_.cache().find(victim.server);
+            return server != nullptr && needs_actions(*server) && !asked.contains(victim.server);
+        });
         if (!matters) continue;
         for (const auto* const servers : {&host->servers, &host->left_behind})
             for (const Server& server : *servers)
@@ -518,7 +514,7 @@ std::vector<HostId> FreshDecision::hosts_with_unknown_takers(const State& state)
         const Host* const host = refresher_.cache().find(plan.host);
         if (host == nullptr || plan.victims.empty() || state.listed.contains(plan.host)) continue;
         const auto promises = rooms_.ledger().promises_on(plan.host);
-        const bool unknown = std::any_of(promises.begin(), promises.end(), [&](const auto* each) {
+        const bool unknown = std::ranges::any_of(promises, [&](const auto* each) {
             return each->request != state.request.id && each->reservation.empty() &&
                    each->open() > 0 && is_held_by_unknown(*each, *host);
         });

@@ -131,7 +131,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
         const auto of_last = sent.victims();
         for (const auto& each : known)
             deleted_ += each.second == Progress::gone &&
-                        std::none_of(of_last.begin(), of_last.end(), [&](const Victim& victim) {
+                        std::ranges::none_of(of_last, [&](const Victim& victim) {
                             return victim.server == each.first;
                         });
         if (deleted_ > 0) request_.phases = Phases{};

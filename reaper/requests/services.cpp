@@ -106,9 +106,8 @@ std::optional<std::string> RequestLeases::why_not_held() const {
 }
 
 bool RequestLeases::given_up() const {
-    return !all_.empty() && std::all_of(all_.begin(), all_.end(), [](const auto& lease) {
-        return lease && lease->given_up();
-    });
+    return !all_.empty() &&
+           std::ranges::all_of(all_, [](const auto& lease) { return lease && lease->given_up(); });
 }
 
 namespace {

@@ -52,8 +52,8 @@ std::string holders_of(const Host& host, const Role& role, const Resources& take
         const bool own = its && role.is_open_to(*its);
         if (!own && !common(held_on(server, host), taken).empty()) others.push_back(&server);
     }
-    std::stable_sort(others.begin(), others.end(),
-                     [](const Server* a, const Server* b) { return came_at(*a) > came_at(*b); });
+    std::ranges::stable_sort(
+        others, [](const Server* a, const Server* b) { return came_at(*a) > came_at(*b); });
     std::string text;
     Resources left = taken;
     std::size_t named = 0;
@@ -81,8 +81,8 @@ bool HostLoans::had_by(const ServerId& server, Duration then) const {
 std::optional<std::string> HostLoans::news_of_loans(const Host& host, const Resources& lent,
                                                     bool lacks) {
     const auto is_there = [&](const ServerId& id) {
-        return std::any_of(host.servers.begin(), host.servers.end(),
-                           [&](const Server& server) { return server.id == id; });
+        return std::ranges::any_of(host.servers,
+                                   [&](const Server& server) { return server.id == id; });
     };
     std::erase_if(since_, [&](const auto& each) { return !is_there(each.first); });
     if (lent.empty() && lacks) return std::nullopt;  // as it changes hands

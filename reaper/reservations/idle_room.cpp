@@ -187,8 +187,8 @@ private:
     static FoundRoom with_hosts(std::vector<HostPlan> plans, const std::vector<Host>& hosts) {
         FoundRoom found{std::move(plans), {}};
         for (const Host& host : hosts)
-            if (std::any_of(found.plans.begin(), found.plans.end(),
-                            [&](const HostPlan& plan) { return plan.host == host.id; }))
+            if (std::ranges::any_of(found.plans,
+                                    [&](const HostPlan& plan) { return plan.host == host.id; }))
                 found.hosts.push_back(host);
         return found;
     }
@@ -223,7 +223,7 @@ FoundRoom find_idle_room(const RoomWish& wish, std::vector<IdleRoom> rooms,
     order.reserve(rooms.size());
     for (std::size_t i = 0; i < rooms.size(); ++i)
         order.emplace_back(sum_of_all(rooms[i].most) * (wish.borrowed ? 1 : -1), i);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     std::vector<IdleRoom> sorted;
     sorted.reserve(rooms.size());
     for (const auto& each : order) sorted.push_back(std::move(rooms[each.second]));
@@ -269,7 +269,7 @@ std::optional<ReservedAllocations> room_to_release(const Host& host,
                                                    const ReservationRecords& records,
                                                    const GivenRoom& given, Resources lacking) {
     std::vector<std::pair<ReservationId, Resources>> giving(given.begin(), given.end());
-    std::stable_sort(giving.begin(), giving.end(), [&](const auto& a, const auto& b) {
+    std::ranges::stable_sort(giving, [&](const auto& a, const auto& b) {
         return reservations.at(a.first).identity.role.depth() >
                reservations.at(b.first).identity.role.depth();
     });

@@ -62,15 +62,14 @@ std::string to_string(const ReservationIdentity& identity, const std::string& ho
 namespace {
 
 bool any_matches(const std::vector<std::string>& patterns, const std::string& text) {
-    return std::any_of(patterns.begin(), patterns.end(),
-                       [&](const std::string& pattern) { return matches_glob(pattern, text); });
+    return std::ranges::any_of(
+        patterns, [&](const std::string& pattern) { return matches_glob(pattern, text); });
 }
 
 template <class Rule>
 const Rule* rule_for(const std::vector<Rule>& rules, const std::string& principal) {
-    const auto at = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
-        return any_matches(rule.principals, principal);
-    });
+    const auto at = std::ranges::find_if(
+        rules, [&](const Rule& rule) { return any_matches(rule.principals, principal); });
     return at == rules.end() ? nullptr : &*at;
 }
 

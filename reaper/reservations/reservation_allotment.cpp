@@ -44,7 +44,7 @@ public:
         std::vector<const Provider*> providers;
         for (const Provider& each : host_.providers)
             if (each.inventories.contains(name)) providers.push_back(&each);
-        std::stable_sort(providers.begin(), providers.end(), [&](const auto* a, const auto* b) {
+        std::ranges::stable_sort(providers, [&](const auto* a, const auto* b) {
             return free_[a->id].get(name) > free_[b->id].get(name);
         });
         for (const Provider* const provider : providers) {
@@ -80,9 +80,8 @@ private:
 /// Where the inventory is gone, nothing can be held.
 void leave_lost_inventories(const Host& host, Allocations& allocations) {
     for (auto& [provider, amounts] : allocations) {
-        const auto at =
-            std::find_if(host.providers.begin(), host.providers.end(),
-                         [&id = provider](const Provider& each) { return each.id == id; });
+        const auto at = std::ranges::find_if(
+            host.providers, [&id = provider](const Provider& each) { return each.id == id; });
         const Resources held = amounts;
         for (const auto& each : held)
             if (at == host.providers.end() || !at->inventories.contains(each.first))

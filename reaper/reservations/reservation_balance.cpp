@@ -16,8 +16,8 @@ Resources take(Resources& from, const Resources& wanted) {
 std::vector<Role> from_below(const std::map<Role, Resources>& by_role) {
     std::vector<Role> roles;
     for (const auto& each : by_role) roles.push_back(each.first);
-    std::stable_sort(roles.begin(), roles.end(),
-                     [](const Role& a, const Role& b) { return a.depth() > b.depth(); });
+    std::ranges::stable_sort(roles,
+                             [](const Role& a, const Role& b) { return a.depth() > b.depth(); });
     return roles;
 }
 

@@ -28,14 +28,14 @@ std::map<ReservationId, std::vector<const Server*>> tenants_of(
     const Host& host, const std::map<ReservationId, ReservationBalance>& balances,
     const Ledger& ledger) {
     std::map<ReservationId, std::vector<const Server*>> tenants;
-    const bool any = std::any_of(balances.begin(), balances.end(),
-                                 [](const auto& each) { return !each.second.lent.empty(); });
+    const bool any =
+        std::ranges::any_of(balances, [](const auto& each) { return !each.second.lent.empty(); });
     if (!any) return tenants;
     std::vector<std::pair<const Server*, Resources>> servers;
     for (const Server& server : host.servers)
         if (server.revocable() && !is_leaving(server, ledger))
             servers.emplace_back(&server, held_on(server, host));
-    std::stable_sort(servers.begin(), servers.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(servers, [](const auto& a, const auto& b) {
         return came_at(*a.first) > came_at(*b.first);
     });
     for (const auto& [id, balance] : balances) {

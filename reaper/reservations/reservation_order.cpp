@@ -59,8 +59,8 @@ std::vector<ReservationId> named_by(const HostReservations& reservations,
 }
 
 bool is_refined(const HostReservations& reservations, const ReservationId& id) {
-    return std::any_of(reservations.begin(), reservations.end(),
-                       [&](const auto& each) { return each.second.identity.refines == id; });
+    return std::ranges::any_of(
+        reservations, [&](const auto& each) { return each.second.identity.refines == id; });
 }
 
 /// Those that no order asks for, and to which nothing returns.
@@ -152,10 +152,9 @@ ReservationId add_part(HostReservations& reservations, const ReservationIdentity
     if (!reservations.contains(id)) {
         LendingPolicy lending = order.by_default;
         if (!identity.refines.empty()) lending = reservations.at(identity.refines).lending;
-        const auto alike =
-            std::find_if(reservations.begin(), reservations.end(), [&](const auto& each) {
-                return is_named(each.second, order.name) && !each.second.identity.from_config;
-            });
+        const auto alike = std::ranges::find_if(reservations, [&](const auto& each) {
+            return is_named(each.second, order.name) && !each.second.identity.from_config;
+        });
         if (alike != reservations.end()) {
             lending = alike->second.lending;
             lending.floor = {};  // which that one keeps
@@ -469,7 +468,7 @@ const HostId& host_of(const ReservationOrder& order) {
 }
 
 bool any_lent_too(const std::vector<ReservationOrder>& orders) {
-    return std::any_of(orders.begin(), orders.end(), [](const ReservationOrder& order) {
+    return std::ranges::any_of(orders, [](const ReservationOrder& order) {
         const auto* const gives = std::get_if<UnreserveOrder>(&order);
         return gives != nullptr && gives->lent_too;
     });

@@ -15,8 +15,7 @@ constexpr std::size_t too_many = 3;
 constexpr Duration remembered_for = std::chrono::hours{1};
 
 bool is_there(const Host& host, const ServerId& server) {
-    return std::any_of(host.servers.begin(), host.servers.end(),
-                       [&](const Server& each) { return each.id == server; });
+    return std::ranges::any_of(host.servers, [&](const Server& each) { return each.id == server; });
 }
 
 }  // namespace

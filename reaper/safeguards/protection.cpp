@@ -1,7 +1,5 @@
 #include "reaper/safeguards/protection.hpp"
 
-#include <algorithm>
-
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
@@ -9,9 +7,8 @@
 namespace reaper {
 namespace {
 
-bool means_no(std::string value) {
-    std::transform(value.begin(), value.end(), value.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+bool means_no(const std::string& text) {
+    const std::string value = to_lower(text);
     return value == "false" || value == "no" || value == "0";
 }
 

@@ -176,7 +176,7 @@ std::optional<std::string> Safeguards::why_no_move(const Request& request) const
     // What was begun is brought to its end.
     if (unproven_.contains(request.id)) return std::nullopt;
     const auto& moves = unproven_.moves();
-    const auto unproven = std::find_if(moves.begin(), moves.end(), [&](const auto& each) {
+    const auto unproven = std::ranges::find_if(moves, [&](const auto& each) {
         return several_cells_ || each.second == request.from_host;
     });
     if (unproven == moves.end()) return cell_cooldowns_.why(request.from_host, several_cells_);

@@ -119,8 +119,8 @@ std::optional<ShortLives::Change> ShortLives::note_stayed(const RequestId& reque
 }
 
 bool ShortLives::any_young(const ProjectId& project) const {
-    return std::any_of(young_.begin(), young_.end(),
-                       [&](const auto& each) { return each.second.project == project; });
+    return std::ranges::any_of(young_,
+                               [&](const auto& each) { return each.second.project == project; });
 }
 
 double ShortLives::owed(const ProjectId& project, TimePoint now) const {

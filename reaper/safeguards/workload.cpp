@@ -22,9 +22,9 @@ bool is_hex(char c) {
 
 /// A number, or hex digits that are no word.
 bool only_numbers(std::string_view part) {
-    const bool digits = std::all_of(part.begin(), part.end(), is_digit);
-    const bool hex = std::all_of(part.begin(), part.end(), is_hex);
-    const bool any_digit = std::any_of(part.begin(), part.end(), is_digit);
+    const bool digits = std::ranges::all_of(part, is_digit);
+    const bool hex = std::ranges::all_of(part, is_hex);
+    const bool any_digit = std::ranges::any_of(part, is_digit);
     return digits || (hex && any_digit && part.size() >= shortest_hex);
 }
 

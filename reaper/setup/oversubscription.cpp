@@ -34,8 +34,8 @@ bool is_ours(Flavor found, const Flavor& wanted) {
 }
 
 const Flavors::value_type* of_its_name(const Flavors& flavors, const std::string& name) {
-    const auto at = std::find_if(flavors.begin(), flavors.end(),
-                                 [&](const auto& each) { return each.second.name == name; });
+    const auto at =
+        std::ranges::find_if(flavors, [&](const auto& each) { return each.second.name == name; });
     return at == flavors.end() ? nullptr : &*at;
 }
 
@@ -95,7 +95,7 @@ std::vector<Flavor> example_flavors(const ResourceClass& room_class) {
 
 bool asks_for(const Flavor& flavor, const ResourceClass& room_class) {
     const std::string end = ":" + room_class.str();
-    return std::any_of(flavor.extra_specs.begin(), flavor.extra_specs.end(), [&](const auto& each) {
+    return std::ranges::any_of(flavor.extra_specs, [&](const auto& each) {
         return each.first.starts_with("resources") && each.first.ends_with(end) &&
                each.second != "0";
     });

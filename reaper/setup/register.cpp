@@ -37,9 +37,7 @@ SlotStep refused(SlotStep step, std::string why) {
 
 const ProviderRecord* of_its_name(const std::vector<ProviderRecord>& providers) {
     const auto at =
-        std::find_if(providers.begin(), providers.end(), [](const ProviderRecord& each) {
-            return each.name == reservation_register::provider_name;
-        });
+        std::ranges::find(providers, reservation_register::provider_name, &ProviderRecord::name);
     return at == providers.end() ? nullptr : &*at;
 }
 
@@ -62,8 +60,7 @@ SlotStep step_to_set_up(const RegisterView& view) {
 
 const ProviderRecord* find_register(const std::vector<ProviderRecord>& providers) {
     const ProviderId id{reservation_register::provider_id};
-    const auto at = std::find_if(providers.begin(), providers.end(),
-                                 [&](const ProviderRecord& each) { return each.id == id; });
+    const auto at = std::ranges::find(providers, id, &ProviderRecord::id);
     return at == providers.end() ? nullptr : &*at;
 }
 

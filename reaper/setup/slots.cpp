@@ -30,8 +30,7 @@ Amount used_of(const ProviderState& state, const ResourceClass& slot_class) {
 }
 
 const ProviderRecord* named(const std::vector<ProviderRecord>& providers, const std::string& name) {
-    const auto at = std::find_if(providers.begin(), providers.end(),
-                                 [&](const ProviderRecord& each) { return each.name == name; });
+    const auto at = std::ranges::find(providers, name, &ProviderRecord::name);
     return at == providers.end() ? nullptr : &*at;
 }
 

@@ -147,13 +147,12 @@ ResultTask<FailureConfirmer::Seen> FailureConfirmer::look(FailureNotice notice,
 
 Task<void> FailureConfirmer::list_while_some_wait() {
     while (!waiting_.empty()) {
-        const bool news = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& waiting) {
-            return waiting->denied == 0 || !waiting->fresh;
-        });
+        const bool news = std::ranges::any_of(
+            waiting_, [](const auto& waiting) { return waiting->denied == 0 || !waiting->fresh; });
         if (!news) co_await cloud_.clock.sleep(between_lists);
         Batch batch = std::exchange(waiting_, {});
-        std::sort(batch.begin(), batch.end(),
-                  [](const auto& a, const auto& b) { return a->arrival > b->arrival; });
+        std::ranges::sort(batch,
+                          [](const auto& a, const auto& b) { return a->arrival > b->arrival; });
         co_await judge(batch);
         for (auto& waiting : batch) {
             // One list may miss a server that goes from one of its pages to another meanwhile.
@@ -385,7 +384,7 @@ ResultTask<std::optional<RequestRecord>> NovaFailures::search_for(FailureNotice 
     const auto is_its = [&](const Request& request) {
         const auto& requesters = request.requesters;
         return request.source == RequestSource::gateway &&
-               std::find(requesters.begin(), requesters.end(), notice.server) != requesters.end();
+               std::ranges::find(requesters, notice.server) != requesters.end();
     };
     auto record = co_await dependencies_.journal.record(notice.global_id);
     if (!record || !*record || is_its((*record)->request)) co_return record;

@@ -26,7 +26,7 @@ bool runs(const Server& server) {
 /// Since it was shelved, it was unshelved. Else, as after an evacuation or an operator's reset, the
 /// image may be all that is left of its disk.
 bool came_back(const std::vector<ActionRecord>& actions, TimePoint shelved) {
-    return std::any_of(actions.begin(), actions.end(), [&](const ActionRecord& action) {
+    return std::ranges::any_of(actions, [&](const ActionRecord& action) {
         return action.name == "unshelve" && !action.failed && action.started > shelved;
     });
 }

@@ -39,9 +39,7 @@ Duration rest_after(int evictions) {
 
 std::optional<TimePoint> shelved_by(const std::string& user,
                                     const std::vector<ActionRecord>& actions) {
-    const auto shelved =
-        std::find_if(actions.begin(), actions.end(),
-                     [](const ActionRecord& action) { return action.name == "shelve"; });
+    const auto shelved = std::ranges::find(actions, "shelve", &ActionRecord::name);
     const bool ours = shelved != actions.end() && shelved->user == user && !user.empty();
     return ours ? std::optional{shelved->started} : std::nullopt;
 }

@@ -126,7 +126,7 @@ bool is_before_the_command(const CLI::App& app, const CLI::App& innermost_comman
     const bool own = innermost_command.get_option_no_throw(name) != nullptr;
     if (!own && &innermost_command != &app) return false;
     const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-    return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+    return std::ranges::any_of(commands, [&](const CLI::App* command) {
         return command->get_option_no_throw(name) != nullptr;
     });
 }

@@ -72,7 +72,7 @@ std::size_t words_of(const CLI::App& program, const std::vector<std::string>& wo
 
 bool is_list_option(std::string_view word) {
     static constexpr std::array<std::string_view, 4> names{"-o", "--output", "--sort", "--columns"};
-    return std::find(names.begin(), names.end(), name_of(word)) != names.end();
+    return std::ranges::find(names, name_of(word)) != names.end();
 }
 
 std::vector<std::string> with_list_options_last(const CLI::App& program,
@@ -92,7 +92,7 @@ std::vector<std::string> with_list_options_last(const CLI::App& program,
             at += count;
         }
     }
-    const auto rest = std::find(words.begin(), words.end(), "--");
+    const auto rest = std::ranges::find(words, "--");
     words.insert(rest, moved.begin(), moved.end());
     return words;
 }

@@ -95,7 +95,7 @@ std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& ter
         return std::nullopt;
     }
     auto& hosts = file.snapshot.hosts;
-    std::sort(hosts.begin(), hosts.end(), [](const Host& a, const Host& b) {
+    std::ranges::sort(hosts, [](const Host& a, const Host& b) {
         return std::tie(a.name, a.id) < std::tie(b.name, b.id);
     });
     return file;

@@ -221,7 +221,7 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
 }  // namespace
 
 bool is_admin(const AuthInfo& who) {
-    return std::find(who.roles.begin(), who.roles.end(), "admin") != who.roles.end();
+    return std::ranges::find(who.roles, "admin") != who.roles.end();
 }
 
 Task<std::optional<AuthInfo>> check_cloud(CloudPorts cloud, CloudSession& session,
@@ -303,7 +303,7 @@ public:
 private:
     void tell(const Cell& cell, const std::vector<AggregateRecord>& aggregates) const {
         for (const auto& wanted : cell.aggregates)
-            if (std::none_of(aggregates.begin(), aggregates.end(), [&](const auto& aggregate) {
+            if (std::ranges::none_of(aggregates, [&](const auto& aggregate) {
                     return aggregate.name == wanted || aggregate.uuid == wanted;
                 }))
                 report_({Verdict::fail, "cells",

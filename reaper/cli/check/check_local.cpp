@@ -96,7 +96,7 @@ void check_novas_queues(const BrokerReport& found, const Report& report) {
 /// Whether the queues of the topic exist, which shows that it is used, can't be seen.
 bool is_hidden(const std::string& topic, const BrokerReport& found) {
     const auto& hidden = found.hidden_queues;
-    return std::find(hidden.begin(), hidden.end(), topic + ".error") != hidden.end();
+    return std::ranges::find(hidden, topic + ".error") != hidden.end();
 }
 
 void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
@@ -187,8 +187,8 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
     const std::string usual = config::Broker{}.topics.front();
     for (const std::string& topic : broker.topics) {
         const std::string what = "topic " + in_quotes(topic);
-        const bool heard = std::find(found.unheard_topics.begin(), found.unheard_topics.end(),
-                                     topic) == found.unheard_topics.end();
+        const bool heard =
+            std::ranges::find(found.unheard_topics, topic) == found.unheard_topics.end();
         if (is_hidden(topic, found))
             report({Verdict::info, what, "not seen: the broker does not show Nova's queues"});
         else if (heard)

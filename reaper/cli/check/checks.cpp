@@ -58,8 +58,8 @@ report::Table findings_table(const std::vector<Finding>& findings) {
 }
 
 bool any_failed(const std::vector<Finding>& findings) {
-    return std::any_of(findings.begin(), findings.end(),
-                       [](const Finding& finding) { return finding.verdict == Verdict::fail; });
+    return std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.verdict == Verdict::fail; });
 }
 
 std::string counted(std::size_t number, const char* one, const char* many) {

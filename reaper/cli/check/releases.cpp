@@ -38,10 +38,10 @@ std::string other_than_tried() {
 
 /// `Nova 31 (2025.1): tried, or Nova 32 (2025.2): not tried; ...`
 Finding of_several(std::span<const ReleaseFacts> releases, const std::string& ends) {
-    const bool any = std::any_of(releases.begin(), releases.end(),
-                                 [](const ReleaseFacts& each) { return each.tried; });
-    const bool all = std::all_of(releases.begin(), releases.end(),
-                                 [](const ReleaseFacts& each) { return each.tried; });
+    const bool any =
+        std::ranges::any_of(releases, [](const ReleaseFacts& each) { return each.tried; });
+    const bool all =
+        std::ranges::all_of(releases, [](const ReleaseFacts& each) { return each.tried; });
     std::string text;
     for (const ReleaseFacts& each : releases) {
         text += (text.empty() ? "" : " or ") + title_of(each);
@@ -77,7 +77,7 @@ Finding nova_tried(std::string_view newest, std::optional<NovaRelease> configure
         return {Verdict::info, release_check,
                 "Nova older than " + title_of(oldest) + ", as " + ends + ": " + other_than_tried()};
     const auto is_it = [&](const ReleaseFacts& each) { return each.release == configured; };
-    const auto one = std::find_if(releases.begin(), releases.end(), is_it);
+    const auto one = std::ranges::find_if(releases, is_it);
     return of_several(one == releases.end() ? releases : std::span{one, 1}, ends);
 }
 

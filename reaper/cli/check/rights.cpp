@@ -91,7 +91,7 @@ bool names(const std::string& text, std::string_view rule) {
 
 /// In the words of a service that refused a call.
 bool named_as_missing(std::string_view rule, const std::vector<Finding>& findings) {
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return std::ranges::any_of(findings, [&](const Finding& finding) {
         const bool refused =
             finding.verdict == Verdict::fail || finding.detail.find("403") != std::string::npos;
         const bool told = finding.verdict == Verdict::warn || finding.verdict == Verdict::fail;
@@ -101,7 +101,7 @@ bool named_as_missing(std::string_view rule, const std::vector<Finding>& finding
 
 /// Of a rule that refuses no call, but changes its answer.
 bool is_shown(const ServiceRule& rule, Verdict verdict, const std::vector<Finding>& findings) {
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return std::ranges::any_of(findings, [&](const Finding& finding) {
         return finding.rule == rule && finding.verdict == verdict;
     });
 }
@@ -113,7 +113,7 @@ public:
     explicit RightStates(const Evidence& evidence) : evidence_{evidence} {
         for (const auto& rules : evidence.calls.refused()) {
             // Where the service said which one it was, the others of the call are not blamed.
-            const bool told = std::any_of(rules.begin(), rules.end(), [&](const ServiceRule& rule) {
+            const bool told = std::ranges::any_of(rules, [&](const ServiceRule& rule) {
                 return named_as_missing(rule.second, evidence.findings);
             });
             if (!told) refused_.insert(rules.begin(), rules.end());

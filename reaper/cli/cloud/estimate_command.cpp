@@ -62,9 +62,7 @@ Result<Candidate> chosen(const EstimateCommand::Chosen& wanted) {
     for (const auto& given : wanted.parameters) {
         const std::string& name = given.first;
         const auto& specs = info->parameters;
-        const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& each) {
-            return each.name == name;
-        });
+        const auto spec = std::ranges::find(specs, name, &ParameterSpec::name);
         if (spec == specs.end())
             return no_such(wanted.name + " has no parameter " + in_quotes(name),
                            "one that 'reaper estimators' has");

@@ -77,7 +77,7 @@ public:
                 history.cores = cores->second;
             history.used = std::move(usage_[facts.id]);
             std::string why = why_[facts.id];
-            if (why.empty() && std::none_of(history.used.begin(), history.used.end(), possible))
+            if (why.empty() && std::ranges::none_of(history.used, possible))
                 why = "nothing was measured of its use";
             if (why.empty() && history.cores <= 0) why = "its cores are not known";
             if (why.empty())

@@ -49,7 +49,7 @@ Result<std::string> project_in(const Snapshot& snapshot, const std::string& writ
     if (written.empty() || snapshot.project_names.contains(ProjectId{written})) return written;
     const auto is_its = [&](const Server& server) { return server.project.str() == written; };
     for (const Host& host : snapshot.hosts)
-        if (std::any_of(host.servers.begin(), host.servers.end(), is_its)) return written;
+        if (std::ranges::any_of(host.servers, is_its)) return written;
     const auto named = projects_named(snapshot.project_names, written);
     if (named.size() == 1) return named.front().str();
     if (named.size() > 1)
@@ -60,9 +60,8 @@ Result<std::string> project_in(const Snapshot& snapshot, const std::string& writ
 
 bool has_flavor(const Snapshot& snapshot, const std::string& name) {
     const auto is_of = [&](const Server& server) { return server.flavor_name == name; };
-    return name.empty() ||
-           std::any_of(snapshot.hosts.begin(), snapshot.hosts.end(), [&](const Host& host) {
-               return std::any_of(host.servers.begin(), host.servers.end(), is_of);
+    return name.empty() || std::ranges::any_of(snapshot.hosts, [&](const Host& host) {
+               return std::ranges::any_of(host.servers, is_of);
            });
 }
 
@@ -75,11 +74,11 @@ Snapshot filtered(Snapshot snapshot, const HostFilters& filters, bool servers) {
         if (!of_servers) return false;
         const auto meant = [&](const Server& server) { return is_meant(server, filters); };
         if (servers) std::erase_if(host.servers, [&](const Server& each) { return !meant(each); });
-        return std::none_of(host.servers.begin(), host.servers.end(), meant);
+        return std::ranges::none_of(host.servers, meant);
     });
-    std::stable_sort(
-        snapshot.hosts.begin(), snapshot.hosts.end(),
-        [](const Host& a, const Host& b) { return report::natural_less(a.name, b.name); });
+    std::ranges::stable_sort(snapshot.hosts, [](const Host& a, const Host& b) {
+        return report::natural_less(a.name, b.name);
+    });
     return snapshot;
 }
 
@@ -187,7 +186,7 @@ ExitCode carry_out(const GlobalOptions& global, const HostsCommand& command,
 namespace {
 
 void by_name(std::vector<CullingCandidate>& candidates) {
-    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) {
         return report::natural_less(a.host_name, b.host_name);
     });
 }

@@ -42,12 +42,11 @@ Result<std::string> read_all(std::istream& in, const std::string& name, std::siz
 /// Adds the notice to its request; false if the same message is there already.
 bool add_notice(std::vector<NoticeGroup>& groups, FailureNotice notice) {
     const RequestId key = request_key(notice);
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const NoticeGroup& known) { return known.key == key; });
+    auto group = std::ranges::find(groups, key, &NoticeGroup::key);
     if (group == groups.end()) group = groups.insert(groups.end(), NoticeGroup{key, {}});
-    const bool known = std::any_of(
-        group->notices.begin(), group->notices.end(),
-        [&](const FailureNotice& other) { return other.message_id == notice.message_id; });
+    const bool known = std::ranges::any_of(group->notices, [&](const FailureNotice& other) {
+        return other.message_id == notice.message_id;
+    });
     if (!known) group->notices.push_back(std::move(notice));
     return !known;
 }

@@ -63,8 +63,8 @@ std::string parameter_line(const ParameterSpec& spec) {
 template <class Info>
 report::Table plugins_table(const std::deque<Info>& plugins) {
     report::Table table;
-    const bool modules = std::any_of(plugins.begin(), plugins.end(),
-                                     [](const Info& info) { return !info.module.empty(); });
+    const bool modules =
+        std::ranges::any_of(plugins, [](const Info& info) { return !info.module.empty(); });
     table.columns = {report::column("name"), report::under("what"), report::under("parameters")};
     if (modules) table.columns.insert(table.columns.begin() + 1, report::column("module"));
     for (const Info& info : plugins) {

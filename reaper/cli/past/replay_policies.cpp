@@ -23,7 +23,7 @@ using Loaded = std::variant<config::Policy, std::vector<config::ConfigError>>;
 
 /// A name of ours: nothing that means anything in YAML.
 bool is_plain(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '_' || c == '-';
     });
 }
@@ -85,8 +85,8 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
         if (mark == std::string::npos || !is_plain(part.substr(0, mark))) return wrong(part);
         const std::string key = part.substr(0, mark), value = part.substr(mark + 1);
         if (value.empty() || value.find_first_of("\"\\\n") != std::string::npos) return wrong(part);
-        const auto known = std::find_if(keys.begin(), keys.end(),
-                                        [&](const auto& each) { return each.first == key; });
+        const auto known =
+            std::ranges::find_if(keys, [&](const auto& each) { return each.first == key; });
         if (known == keys.end())
             keys.push_back({key, {value}});
         else
@@ -95,11 +95,10 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
     // Else several make a list; of a strategy that is here it is known.
     const StrategyInfo* const info = find_strategy(name);
     const auto is_list = [&](const std::string& key) {
-        return info != nullptr && std::any_of(info->parameters.begin(), info->parameters.end(),
-                                              [&](const ParameterSpec& spec) {
-                                                  return spec.name == key &&
-                                                         spec.kind == ParameterKind::text_list;
-                                              });
+        return info != nullptr &&
+               std::ranges::any_of(info->parameters, [&](const ParameterSpec& spec) {
+                   return spec.name == key && spec.kind == ParameterKind::text_list;
+               });
     };
     const auto scalar = [](const std::string& value) {
         return is_plain(value) ? value : "\"" + value + "\"";
@@ -151,10 +150,10 @@ Result<recording::ReplayPolicy> ReplayPolicies::asked(const recording::PolicyLin
     if (const auto* errors = std::get_if<std::vector<config::ConfigError>>(&policy))
         return mistakes(*errors);
     auto& wanted = std::get<config::Policy>(policy);
-    const bool retags =
-        (other && !wanted.taggers.empty()) ||
-        std::any_of(overrides_.begin(), overrides_.end(),
-                    [](const config::Override& each) { return each.first.starts_with("tagger"); });
+    const bool retags = (other && !wanted.taggers.empty()) ||
+                        std::ranges::any_of(overrides_, [](const config::Override& each) {
+                            return each.first.starts_with("tagger");
+                        });
     if (other && wanted.taggers.empty()) {
         auto before = loaded("the recorded configuration", line.configuration, {});
         if (const auto* known = std::get_if<config::Policy>(&before))

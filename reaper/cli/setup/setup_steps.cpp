@@ -85,14 +85,14 @@ nlohmann::json json_of(const SlotStep& step) {
 }
 
 bool changes(const std::vector<SlotStep>& steps) {
-    return std::any_of(steps.begin(), steps.end(), [](const SlotStep& step) {
+    return std::ranges::any_of(steps, [](const SlotStep& step) {
         return step.kind != Kind::keep && step.kind != Kind::refuse;
     });
 }
 
 bool refuses(const std::vector<SlotStep>& steps) {
-    return std::any_of(steps.begin(), steps.end(),
-                       [](const SlotStep& step) { return step.kind == Kind::refuse; });
+    return std::ranges::any_of(steps,
+                               [](const SlotStep& step) { return step.kind == Kind::refuse; });
 }
 
 std::string last_words(const Purpose& purpose, const std::vector<SlotStep>& steps) {
@@ -156,7 +156,7 @@ std::vector<SlotHost> hosts_of(const std::vector<HypervisorRecord>& hypervisors,
     for (const auto& hypervisor : hypervisors)
         if (roots.contains(hypervisor.id) && choice.takes(hypervisor))
             hosts.push_back(SlotHost{hypervisor.id, hypervisor.name, {}});
-    std::sort(hosts.begin(), hosts.end(), [](const SlotHost& a, const SlotHost& b) {
+    std::ranges::sort(hosts, [](const SlotHost& a, const SlotHost& b) {
         if (natural_less(a.name, b.name)) return true;
         return !natural_less(b.name, a.name) && a.id < b.id;
     });

@@ -15,8 +15,8 @@ template <class Item, class Key>
 std::vector<const Item*> sorted_by(const std::vector<Item>& items, Key key) {
     std::vector<const Item*> sorted;
     for (const auto& item : items) sorted.push_back(&item);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](const Item* a, const Item* b) { return key(*a) < key(*b); });
+    std::ranges::stable_sort(sorted,
+                             [&](const Item* a, const Item* b) { return key(*a) < key(*b); });
     return sorted;
 }
 
@@ -38,7 +38,7 @@ public:
         place_servers(snapshot.hosts);
         for (auto& host : snapshot.hosts) sort_consumers(host);
         remark_unmatched();
-        std::sort(remarks_.begin(), remarks_.end());
+        std::ranges::sort(remarks_);
         snapshot.remarks = std::move(remarks_);
         return snapshot;
     }
@@ -93,7 +93,7 @@ private:
     /// The tree, the root first. False (with a remark) if a part of it was not read: half a host
     /// is no host.
     bool add_providers(std::vector<const ProviderRecord*> tree, Host& host) {
-        std::sort(tree.begin(), tree.end(), [&](const auto* a, const auto* b) {
+        std::ranges::sort(tree, [&](const auto* a, const auto* b) {
             return std::pair(a->id != host.id, a->id) < std::pair(b->id != host.id, b->id);
         });
         tree.erase(std::unique(tree.begin(), tree.end(),

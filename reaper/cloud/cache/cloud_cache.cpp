@@ -98,9 +98,7 @@ constexpr Duration listing_takes{2'000};
 constexpr Duration room_leaves_within{60'000};
 
 std::vector<Server>::iterator place_for(Host& host, const ServerId& id) {
-    return std::lower_bound(
-        host.servers.begin(), host.servers.end(), id,
-        [](const Server& server, const ServerId& wanted) { return server.id < wanted; });
+    return std::ranges::lower_bound(host.servers, id, {}, &Server::id);
 }
 
 Server* find_server(Host& host, const ServerId& id) {
@@ -355,8 +353,8 @@ bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
         return left;
     });
     add_leavers(host, reading);
-    return std::any_of(host.servers.begin(), host.servers.end(),
-                       [](const Server& server) { return server.status == "DELETED"; });
+    return std::ranges::any_of(host.servers,
+                               [](const Server& server) { return server.status == "DELETED"; });
 }
 
 /// Nova reports that a server is gone, by an event or when asked, just before its room leaves
@@ -408,7 +406,7 @@ const Server* CloudCache::find(const ServerId& id) const {
 }
 
 bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {
-    return std::any_of(reading.states.begin(), reading.states.end(), [&](const auto& state) {
+    return std::ranges::any_of(reading.states, [&](const auto& state) {
         return state.second.allocations.contains(server);
     });
 }
@@ -670,7 +668,7 @@ std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {
         }
     std::vector<std::pair<std::size_t, SharedText>> order;
     for (const auto& [flavor, shape] : by_flavor) order.emplace_back(shape.servers, flavor);
-    std::sort(order.begin(), order.end(), std::greater<>{});
+    std::ranges::sort(order, std::greater<>{});
     std::vector<Resources> shapes;
     for (const auto& [servers, flavor] : order)
         if (shapes.size() < count) shapes.push_back(by_flavor.at(flavor).resources);
@@ -699,9 +697,8 @@ Allocations held_by(const ServerId& consumer, const Host& host) {
 
 void CloudCache::put_in_index(const Host& host) {
     index_.put(host);
-    const bool some =
-        std::any_of(host.servers.begin(), host.servers.end(),
-                    [](const Server& server) { return server.revocable() && waits(server); });
+    const bool some = std::ranges::any_of(
+        host.servers, [](const Server& server) { return server.revocable() && waits(server); });
     if (some)
         unconfirmed_on_.insert(host.id);
     else
@@ -709,7 +706,7 @@ void CloudCache::put_in_index(const Host& host) {
 }
 
 void CloudCache::set_resizes(std::vector<UnconfirmedResize> resizes) {
-    std::sort(resizes.begin(), resizes.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(resizes, [](const auto& a, const auto& b) {
         return std::pair(a.server, a.holder) < std::pair(b.server, b.holder);
     });
     resizes_ = std::move(resizes);

@@ -46,7 +46,7 @@ Trees trees_of(const std::vector<ProviderSummary>& summaries) {
     Trees trees;
     for (const auto& summary : summaries) trees[summary.root].push_back(&summary);
     for (auto& [root, tree] : trees) {
-        std::stable_sort(tree.begin(), tree.end(), [&root = root](const auto* a, const auto* b) {
+        std::ranges::stable_sort(tree, [&root = root](const auto* a, const auto* b) {
             return std::pair(a->id != root, a->id) < std::pair(b->id != root, b->id);
         });
         tree.erase(std::unique(tree.begin(), tree.end(),
@@ -78,7 +78,7 @@ std::vector<Resources> parts_of(const ServerRecord& record) {
 }
 
 bool offers(const Provider& provider, const Resources& part) {
-    return std::all_of(part.begin(), part.end(), [&](const Resources::Entry& entry) {
+    return std::ranges::all_of(part, [&](const Resources::Entry& entry) {
         return provider.inventories.contains(entry.first);
     });
 }

@@ -32,8 +32,7 @@ void in_allowed_aggregates(Host& host, const std::vector<AggregateRecord>& aggre
     host.aggregates.clear();
     HostAggregates member_of;
     for (const auto& aggregate : aggregates) {
-        if (std::find(aggregate.hosts.begin(), aggregate.hosts.end(), host.service_host) ==
-            aggregate.hosts.end())
+        if (std::ranges::find(aggregate.hosts, host.service_host) == aggregate.hosts.end())
             continue;
         host.aggregates.insert(aggregate.name);
         member_of.emplace(aggregate.uuid, HostAggregate{aggregate.name, aggregate.metadata});
@@ -48,7 +47,7 @@ void in_allowed_aggregates(Host& host, const std::vector<AggregateRecord>& aggre
 
 bool has_tree(const Host& host, const HostReading& reading) {
     return host.providers.size() == reading.states.size() &&
-           std::all_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+           std::ranges::all_of(host.providers, [&](const Provider& provider) {
                return reading.states.contains(provider.id);
            });
 }
@@ -91,13 +90,12 @@ bool adopt_unread(Host& host, const Server& server) {
         const auto at = server.allocations.find(provider.id);
         return at == server.allocations.end() ? nullptr : &at->second;
     };
-    const bool covered =
-        std::all_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
-            const Resources* const held = held_on(provider);
-            if (held == nullptr) return true;
-            const auto rest = provider.other_consumers.find(unread_consumers);
-            return rest != provider.other_consumers.end() && held->fits_in(rest->second);
-        });
+    const bool covered = std::ranges::all_of(host.providers, [&](const Provider& provider) {
+        const Resources* const held = held_on(provider);
+        if (held == nullptr) return true;
+        const auto rest = provider.other_consumers.find(unread_consumers);
+        return rest != provider.other_consumers.end() && held->fits_in(rest->second);
+    });
     if (!covered || server.allocations.empty()) return false;
     for (auto& provider : host.providers) {
         const Resources* const held = held_on(provider);

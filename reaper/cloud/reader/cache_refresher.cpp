@@ -267,9 +267,8 @@ void CacheRefresher::remember_soft_deletions() {
 
 bool CacheRefresher::saw_soft_deletion() const {
     const auto now = cache_.soft_deleted();
-    return std::any_of(now.begin(), now.end(), [&](const ServerRecord& record) {
-        return !soft_deleted_.contains(record.server.id);
-    });
+    return std::ranges::any_of(
+        now, [&](const ServerRecord& record) { return !soft_deleted_.contains(record.server.id); });
 }
 
 ResultTask<void> CacheRefresher::refresh_services() {

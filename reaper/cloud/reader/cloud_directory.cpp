@@ -9,8 +9,7 @@ namespace {
 using Kind = CloudName::Kind;
 
 bool has_kind(const std::vector<CloudName>& names, Kind kind) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const CloudName& name) { return name.kind == kind; });
+    return std::ranges::any_of(names, [&](const CloudName& name) { return name.kind == kind; });
 }
 
 /// Projects, by what is written; one that is named twice is asked once.

@@ -19,7 +19,7 @@ constexpr Duration stop_takes = std::chrono::seconds{90};
 }  // namespace
 
 LockHolder lock_holder(const ProjectId& owner, const std::vector<ActionRecord>& actions) {
-    const auto last = std::find_if(actions.begin(), actions.end(), [](const ActionRecord& action) {
+    const auto last = std::ranges::find_if(actions, [](const ActionRecord& action) {
         return !action.failed && (action.name == "lock" || action.name == "unlock");
     });
     if (last == actions.end() || last->name != "lock") return LockHolder::unknown;
@@ -53,7 +53,7 @@ bool needs_actions(const Server& server) {
 
 std::optional<std::string> why_stop_hangs(const ProjectId& owner,
                                           const std::vector<ActionRecord>& actions, TimePoint now) {
-    const auto last = std::find_if(actions.begin(), actions.end(), [](const ActionRecord& action) {
+    const auto last = std::ranges::find_if(actions, [](const ActionRecord& action) {
         return action.name == "stop" || action.name == "shelve" || action.name == "shelveOffload";
     });
     if (last == actions.end() || last->project != owner || now - last->started <= stop_takes)
