@@ -47,43 +47,6 @@ struct HttpPlace {
     HttpConnection* connection = nullptr;
 };
 
-class HttpConnection {
-public:
-    /// `tls` is null for a server without. The others must outlive it.
-    HttpConnection(http::SocketStream::Socket socket, http::SocketStream::TlsSettings tls,
-                   HttpPlace& place, const HttpServerSettings& settings,
-                   const HttpHandler& handler);
-
-    /// Until the client leaves, says nothing in time, or `close`.
-    Task<void> serve();
-    void close() { stream_.close(); }
-    /// The client does not read its answers.
-    bool is_full() { return stream_.is_full(); }
-
-private:
-    using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-
-    Task<bool> shake_hands();
-    /// Whether another request may follow.
-    Task<bool> serve_one(bool first);
-    Task<boost::system::error_code> read(Parser& parser);
-    bool is_probe(std::string_view target) const;
-    Task<HttpResponse> answer(HttpRequest request);
-    /// Whether it was sent, and the connection is kept.
-    Task<bool> send(HttpResponse response, unsigned version, bool keep);
-    /// In chunks; what is older than HTTP/1.1 gets it until the connection ends.
-    Task<bool> stream_out(HttpResponse response, bool chunked);
-    Task<bool> write(std::string_view first, std::string_view second = "",
-                     std::string_view third = "");
-
-    http::SocketStream stream_;
-    HttpPlace& place_;
-    const HttpServerSettings& settings_;
-    const HttpHandler& handler_;
-    boost::beast::flat_buffer buffer_;
-    std::string certificate_name_;  // of the client; empty: it shows none, or it has no name
-};
-
 // May this request be answered? A browser sends requests that its user did not make: to any name
 // that an attacker lets resolve to our address (DNS rebinding), and from the pages of any site. So
 // the name that was asked for must be ours, and no other site's page may have asked.
@@ -226,140 +189,162 @@ std::string chunk_head(std::size_t bytes) {
 
 }  // namespace
 
-HttpConnection::HttpConnection(http::SocketStream::Socket socket,
-                               http::SocketStream::TlsSettings tls, HttpPlace& place,
-                               const HttpServerSettings& settings, const HttpHandler& handler)
-    : stream_(std::move(socket), std::move(tls)),
-      place_(place),
-      settings_(settings),
-      handler_(handler),
-      buffer_(settings.limits.header_bytes + settings.limits.body_bytes + 4096) {}
+class HttpConnection {
+public:
+    /// `tls` is null for a server without. The others must outlive it.
+    HttpConnection(http::SocketStream::Socket socket, http::SocketStream::TlsSettings tls,
+                   HttpPlace& place, const HttpServerSettings& settings, const HttpHandler& handler)
+        : stream_(std::move(socket), std::move(tls)),
+          place_(place),
+          settings_(settings),
+          handler_(handler),
+          buffer_(settings.limits.header_bytes + settings.limits.body_bytes + 4096) {}
 
-Task<void> HttpConnection::serve() {
-    const bool ready = co_await shake_hands();
-    if (!ready) co_return;
-    bool first = true;
-    bool again = true;
-    while (again) {
-        again = co_await serve_one(first);
-        first = false;
-    }
-    co_await stream_.leave();
-}
-
-Task<bool> HttpConnection::shake_hands() {
-    stream_.expires_after(settings_.limits.read);
-    const auto error = co_await stream_.shake_hands(boost::asio::ssl::stream_base::server);
-    // Whatever is shown without being demanded is not looked at.
-    if (!error && settings_.tls && !settings_.tls->client_ca_file.empty())
-        certificate_name_ = name_of_peer(*stream_.tls()->native_handle());
-    co_return !error;
-}
-
-Task<error_code> HttpConnection::read(Parser& parser) {
-    error_code error = co_await http::read_message(stream_, buffer_, parser, http::Until::header);
-    if (error || parser.is_done()) co_return error;
-    // A client with a large body asks first.
-    if (boost::beast::iequals(parser.get()[wire::field::expect], "100-continue")) {
-        const bool listens = co_await write("HTTP/1.1 100 Continue\r\n\r\n");
-        if (!listens) co_return error_code(wire::error::end_of_stream);
-    }
-    stream_.expires_after(settings_.limits.read);
-    error = co_await http::read_message(stream_, buffer_, parser, http::Until::end);
-    co_return error;
-}
-
-Task<bool> HttpConnection::serve_one(bool first) {
-    Parser parser;
-    parser.header_limit(static_cast<std::uint32_t>(settings_.limits.header_bytes));
-    parser.body_limit(settings_.limits.body_bytes);
-    stream_.expires_after(first ? settings_.limits.read : settings_.limits.idle);
-    if (!first) place_.since = std::chrono::steady_clock::now();
-    place_.half_open = true;
-    const error_code error = co_await read(parser);
-    if (error) {
-        auto refused = refusal_of(error);
-        if (refused) co_await send(std::move(*refused), 11, false);
-        co_return false;
-    }
-    place_.half_open = false;
-    const auto version = parser.get().version();
-    const bool keep = parser.get().keep_alive() && !place_.for_probes;
-    HttpRequest request = request_of(parser.release());
-    request.certificate_name = certificate_name_;
-    request.address = place_.address;
-    const bool head = request.method == "HEAD";
-    HttpResponse response = co_await answer(std::move(request));
-    if (head) response.more = nullptr;
-    if (head) response.body.clear();
-    co_return co_await send(std::move(response), version, keep && !head);
-}
-
-bool HttpConnection::is_probe(std::string_view target) const {
-    const auto path = target.substr(0, target.find('?'));
-    return std::ranges::find(settings_.probes, path) != settings_.probes.end();
-}
-
-Task<HttpResponse> HttpConnection::answer(HttpRequest request) {
-    HttpResponse response;
-    if (place_.for_probes && !is_probe(request.target))
-        co_return refusal(503, "too many connections: try again");
-    error_code gone;
-    std::optional<boost::asio::ip::address> here;
-    const auto endpoint = as_tcp(stream_.tcp().socket().local_endpoint(gone));
-    if (endpoint) here = endpoint->address();
-    if (auto refused = refusal_of_sender(request.headers, here, settings_.names))
-        co_return std::move(*refused);
-    try {
-        response = co_await handler_(std::move(request));
-    } catch (const std::exception& wrong) {
-        spdlog::error("{}: {}", settings_.name, wrong.what());
-        response = refusal(500, "this should not happen, please report it");
-    }
-    co_return response;
-}
-
-Task<bool> HttpConnection::send(HttpResponse response, unsigned version, bool keep) {
-    const bool streamed = static_cast<bool>(response.more);
-    const bool chunked = streamed && version >= 11;
-    auto message = response_of(response, version);
-    message.keep_alive(keep && (chunked || !streamed));
-    if (streamed) {
-        message.chunked(chunked);
-    } else {
-        message.body() = std::move(response.body);
-        message.prepare_payload();
-    }
-    const std::string head = http::head_of(message);
-    bool fine = co_await write(head, message.body());
-    if (fine && streamed) fine = co_await stream_out(std::move(response), chunked);
-    co_return fine&& message.keep_alive();
-}
-
-Task<bool> HttpConnection::stream_out(HttpResponse response, bool chunked) {
-    bool fine = true;
-    std::optional<std::string> piece = std::move(response.body);
-    while (fine && piece) {
-        if (!piece->empty() && chunked) {
-            const std::string before = chunk_head(piece->size());
-            fine = co_await write(before, *piece, "\r\n");
-        } else if (!piece->empty()) {
-            fine = co_await write(*piece);
+    /// Until the client leaves, says nothing in time, or `close`.
+    Task<void> serve() {
+        const bool ready = co_await shake_hands();
+        if (!ready) co_return;
+        bool first = true;
+        bool again = true;
+        while (again) {
+            again = co_await serve_one(first);
+            first = false;
         }
-        if (fine) piece = co_await response.more();
+        co_await stream_.leave();
     }
-    if (fine && chunked) fine = co_await write("0\r\n\r\n");
-    co_return fine;
-}
 
-Task<bool> HttpConnection::write(std::string_view first, std::string_view second,
-                                 std::string_view third) {
-    stream_.expires_after(settings_.limits.write);
-    const http::SocketStream::Pieces pieces{boost::asio::buffer(first), boost::asio::buffer(second),
-                                            boost::asio::buffer(third)};
-    const http::Moved moved = co_await stream_.write(pieces, std::nullopt, &place_.since);
-    co_return !moved.error;
-}
+    void close() { stream_.close(); }
+    /// The client does not read its answers.
+    bool is_full() { return stream_.is_full(); }
+
+private:
+    using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+    Task<bool> shake_hands() {
+        stream_.expires_after(settings_.limits.read);
+        const auto error = co_await stream_.shake_hands(boost::asio::ssl::stream_base::server);
+        // Whatever is shown without being demanded is not looked at.
+        if (!error && settings_.tls && !settings_.tls->client_ca_file.empty())
+            certificate_name_ = name_of_peer(*stream_.tls()->native_handle());
+        co_return !error;
+    }
+
+    /// Whether another request may follow.
+    Task<bool> serve_one(bool first) {
+        Parser parser;
+        parser.header_limit(static_cast<std::uint32_t>(settings_.limits.header_bytes));
+        parser.body_limit(settings_.limits.body_bytes);
+        stream_.expires_after(first ? settings_.limits.read : settings_.limits.idle);
+        if (!first) place_.since = std::chrono::steady_clock::now();
+        place_.half_open = true;
+        const error_code error = co_await read(parser);
+        if (error) {
+            auto refused = refusal_of(error);
+            if (refused) co_await send(std::move(*refused), 11, false);
+            co_return false;
+        }
+        place_.half_open = false;
+        const auto version = parser.get().version();
+        const bool keep = parser.get().keep_alive() && !place_.for_probes;
+        HttpRequest request = request_of(parser.release());
+        request.certificate_name = certificate_name_;
+        request.address = place_.address;
+        const bool head = request.method == "HEAD";
+        HttpResponse response = co_await answer(std::move(request));
+        if (head) response.more = nullptr;
+        if (head) response.body.clear();
+        co_return co_await send(std::move(response), version, keep && !head);
+    }
+
+    Task<boost::system::error_code> read(Parser& parser) {
+        error_code error =
+            co_await http::read_message(stream_, buffer_, parser, http::Until::header);
+        if (error || parser.is_done()) co_return error;
+        // A client with a large body asks first.
+        if (boost::beast::iequals(parser.get()[wire::field::expect], "100-continue")) {
+            const bool listens = co_await write("HTTP/1.1 100 Continue\r\n\r\n");
+            if (!listens) co_return error_code(wire::error::end_of_stream);
+        }
+        stream_.expires_after(settings_.limits.read);
+        error = co_await http::read_message(stream_, buffer_, parser, http::Until::end);
+        co_return error;
+    }
+
+    bool is_probe(std::string_view target) const {
+        const auto path = target.substr(0, target.find('?'));
+        return std::ranges::find(settings_.probes, path) != settings_.probes.end();
+    }
+
+    Task<HttpResponse> answer(HttpRequest request) {
+        HttpResponse response;
+        if (place_.for_probes && !is_probe(request.target))
+            co_return refusal(503, "too many connections: try again");
+        error_code gone;
+        std::optional<boost::asio::ip::address> here;
+        const auto endpoint = as_tcp(stream_.tcp().socket().local_endpoint(gone));
+        if (endpoint) here = endpoint->address();
+        if (auto refused = refusal_of_sender(request.headers, here, settings_.names))
+            co_return std::move(*refused);
+        try {
+            response = co_await handler_(std::move(request));
+        } catch (const std::exception& wrong) {
+            spdlog::error("{}: {}", settings_.name, wrong.what());
+            response = refusal(500, "this should not happen, please report it");
+        }
+        co_return response;
+    }
+
+    /// Whether it was sent, and the connection is kept.
+    Task<bool> send(HttpResponse response, unsigned version, bool keep) {
+        const bool streamed = static_cast<bool>(response.more);
+        const bool chunked = streamed && version >= 11;
+        auto message = response_of(response, version);
+        message.keep_alive(keep && (chunked || !streamed));
+        if (streamed) {
+            message.chunked(chunked);
+        } else {
+            message.body() = std::move(response.body);
+            message.prepare_payload();
+        }
+        const std::string head = http::head_of(message);
+        bool fine = co_await write(head, message.body());
+        if (fine && streamed) fine = co_await stream_out(std::move(response), chunked);
+        co_return fine&& message.keep_alive();
+    }
+
+    /// In chunks; what is older than HTTP/1.1 gets it until the connection ends.
+    Task<bool> stream_out(HttpResponse response, bool chunked) {
+        bool fine = true;
+        std::optional<std::string> piece = std::move(response.body);
+        while (fine && piece) {
+            if (!piece->empty() && chunked) {
+                const std::string before = chunk_head(piece->size());
+                fine = co_await write(before, *piece, "\r\n");
+            } else if (!piece->empty()) {
+                fine = co_await write(*piece);
+            }
+            if (fine) piece = co_await response.more();
+        }
+        if (fine && chunked) fine = co_await write("0\r\n\r\n");
+        co_return fine;
+    }
+
+    Task<bool> write(std::string_view first, std::string_view second = "",
+                     std::string_view third = "") {
+        stream_.expires_after(settings_.limits.write);
+        const http::SocketStream::Pieces pieces{
+            boost::asio::buffer(first), boost::asio::buffer(second), boost::asio::buffer(third)};
+        const http::Moved moved = co_await stream_.write(pieces, std::nullopt, &place_.since);
+        co_return !moved.error;
+    }
+
+    http::SocketStream stream_;
+    HttpPlace& place_;
+    const HttpServerSettings& settings_;
+    const HttpHandler& handler_;
+    boost::beast::flat_buffer buffer_;
+    std::string certificate_name_;  // of the client; empty: it shows none, or it has no name
+};
 
 namespace {
 

@@ -23,31 +23,6 @@ struct QualifiedName {
     std::string project;
 };
 
-class ProjectMatches {
-public:
-    explicit ProjectMatches(std::string written) : written_(std::move(written)) {}
-
-    /// What Keystone is to be asked for, in this order, until something is found.
-    std::vector<std::string> possible_ids() const;
-    std::vector<QualifiedName> possible_names() const;
-    bool any() const { return !found_.empty(); }
-
-    /// Keystone's answer to one of the ids.
-    void add(Project project);
-    /// One of its answers to a name, in the right domain.
-    void add_named(Project project, const std::string& name);
-
-    ProjectSearch result() &&;
-
-private:
-    std::string none() const;
-    std::string several() const;
-
-    std::string written_;
-    std::map<ProjectId, Project> found_;
-    std::string near_;  ///< a name that differs in its letters' case alone
-};
-
 namespace {
 
 constexpr std::size_t digits_of_an_id = 32;
@@ -68,70 +43,85 @@ std::string in_quotes(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> ProjectMatches::possible_ids() const {
-    std::vector<std::string> ids;
-    // Every text but one with a slash may be an id: Keystone's own are not the only ones.
-    if (!written_.empty() && written_.find('/') == std::string::npos) ids.push_back(written_);
-    if (auto id = canonical_id(written_); !id.empty() && id != written_)
-        ids.push_back(std::move(id));
-    return ids;
-}
+class ProjectMatches {
+public:
+    explicit ProjectMatches(std::string written) : written_(std::move(written)) {}
 
-std::vector<QualifiedName> ProjectMatches::possible_names() const {
-    std::vector<QualifiedName> names;
-    for (auto slash = written_.find('/'); slash != std::string::npos;
-         slash = written_.find('/', slash + 1)) {
-        QualifiedName name{written_.substr(0, slash), written_.substr(slash + 1)};
-        if (!name.domain.empty() && !name.project.empty()) names.push_back(std::move(name));
+    /// What Keystone is to be asked for, in this order, until something is found.
+    std::vector<std::string> possible_ids() const {
+        std::vector<std::string> ids;
+        // Every text but one with a slash may be an id: Keystone's own are not the only ones.
+        if (!written_.empty() && written_.find('/') == std::string::npos) ids.push_back(written_);
+        if (auto id = canonical_id(written_); !id.empty() && id != written_)
+            ids.push_back(std::move(id));
+        return ids;
     }
-    if (!written_.empty()) names.push_back({"", written_});
-    return names;
-}
 
-void ProjectMatches::add(Project project) {
-    const std::string& id = project.id.str();
-    // A database that compares loosely may answer with another one.
-    if (id != written_ && id != canonical_id(written_)) return;
-    found_.insert_or_assign(project.id, std::move(project));
-}
+    std::vector<QualifiedName> possible_names() const {
+        std::vector<QualifiedName> names;
+        for (auto slash = written_.find('/'); slash != std::string::npos;
+             slash = written_.find('/', slash + 1)) {
+            QualifiedName name{written_.substr(0, slash), written_.substr(slash + 1)};
+            if (!name.domain.empty() && !name.project.empty()) names.push_back(std::move(name));
+        }
+        if (!written_.empty()) names.push_back({"", written_});
+        return names;
+    }
 
-void ProjectMatches::add_named(Project project, const std::string& name) {
-    if (project.name == name)
+    bool any() const { return !found_.empty(); }
+
+    /// Keystone's answer to one of the ids.
+    void add(Project project) {
+        const std::string& id = project.id.str();
+        // A database that compares loosely may answer with another one.
+        if (id != written_ && id != canonical_id(written_)) return;
         found_.insert_or_assign(project.id, std::move(project));
-    else if (to_lower(project.name) == to_lower(name))
-        near_ = project.name;
-}
-
-ProjectSearch ProjectMatches::result() && {
-    ProjectSearch search;
-    if (found_.size() == 1)
-        search.found = std::move(found_.begin()->second);
-    else
-        search.why_not = found_.empty() ? none() : several();
-    search.several = found_.size() > 1;
-    return search;
-}
-
-std::string ProjectMatches::none() const {
-    if (written_.empty()) return "no name or id of a project is given";
-    std::string text =
-        "Keystone has no project of the id or name " + in_quotes(written_) + " (nor DOMAIN/NAME)";
-    if (!near_.empty()) text += "; there is " + in_quotes(near_) + ": names are case-sensitive";
-    return text;
-}
-
-std::string ProjectMatches::several() const {
-    constexpr std::size_t at_most = 5;
-    std::string text = "Keystone has " + std::to_string(found_.size()) + " projects that " +
-                       in_quotes(written_) + " may mean: write DOMAIN/NAME, or the id of one: ";
-    std::size_t told = 0;
-    for (const auto& [id, project] : found_) {
-        if (told == at_most) return text + ", ...";
-        text += (told++ == 0 ? "" : ", ") + one_line(id.str(), 64) + " (domain " +
-                one_line(project.domain, 64) + ")";
     }
-    return text;
-}
+
+    /// One of its answers to a name, in the right domain.
+    void add_named(Project project, const std::string& name) {
+        if (project.name == name)
+            found_.insert_or_assign(project.id, std::move(project));
+        else if (to_lower(project.name) == to_lower(name))
+            near_ = project.name;
+    }
+
+    ProjectSearch result() && {
+        ProjectSearch search;
+        if (found_.size() == 1)
+            search.found = std::move(found_.begin()->second);
+        else
+            search.why_not = found_.empty() ? none() : several();
+        search.several = found_.size() > 1;
+        return search;
+    }
+
+private:
+    std::string none() const {
+        if (written_.empty()) return "no name or id of a project is given";
+        std::string text = "Keystone has no project of the id or name " + in_quotes(written_) +
+                           " (nor DOMAIN/NAME)";
+        if (!near_.empty()) text += "; there is " + in_quotes(near_) + ": names are case-sensitive";
+        return text;
+    }
+
+    std::string several() const {
+        constexpr std::size_t at_most = 5;
+        std::string text = "Keystone has " + std::to_string(found_.size()) + " projects that " +
+                           in_quotes(written_) + " may mean: write DOMAIN/NAME, or the id of one: ";
+        std::size_t told = 0;
+        for (const auto& [id, project] : found_) {
+            if (told == at_most) return text + ", ...";
+            text += (told++ == 0 ? "" : ", ") + one_line(id.str(), 64) + " (domain " +
+                    one_line(project.domain, 64) + ")";
+        }
+        return text;
+    }
+
+    std::string written_;
+    std::map<ProjectId, Project> found_;
+    std::string near_;  ///< a name that differs in its letters' case alone
+};
 
 namespace {
 

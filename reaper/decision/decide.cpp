@@ -90,6 +90,16 @@ namespace {
 /// Of the time that a search has, what a deletion takes.
 constexpr Duration for_deletion{2'000};
 
+const Server* server_of(const Host* host, const ServerId& id) {
+    if (host == nullptr) return nullptr;
+    const auto at = std::ranges::find(host->servers, id, &Server::id);
+    return at == host->servers.end() ? nullptr : &*at;
+}
+
+void append(std::string& text, const std::string& more) {
+    text += (text.empty() ? "" : "; ") + more;
+}
+
 /// Attempts: soft safeguards give way one after the other until a plan is possible; and which
 /// safeguard it was where none is.
 class Attempts {
@@ -107,17 +117,163 @@ public:
           settings_{settings},
           options_{options} {}
 
-    Decision run(std::vector<Thrashing> thrashing, std::map<HostId, std::string> in_cooldown);
+    Decision run(std::vector<Thrashing> thrashing, std::map<HostId, std::string> in_cooldown) {
+        thrashing_ = std::move(thrashing);
+        in_cooldown_ = std::move(in_cooldown);
+        // Room in the making for this very request is not left lying.
+        for (const auto* const promise : ledger_.promises_of(request_.id)) {
+            const auto at = in_cooldown_.find(promise->host);
+            if (at == in_cooldown_.end()) continue;
+            if (promise->released) released_there_.insert(*at);
+            in_cooldown_.erase(at);
+        }
+        std::erase_if(in_cooldown_, [&](const auto& each) {
+            return cloud_.row_of(each.first) == CloudIndex::no_row;
+        });
+
+        Decision decision;
+        for (const bool leave_out : {true, false}) {
+            if (!leave_out && in_cooldown_.empty()) continue;
+            for (const bool keep : {true, false}) {
+                if (!keep && thrashing_.empty()) continue;
+                decision = attempt(keep, leave_out);
+                if (std::holds_alternative<NotEnough>(decision)) continue;
+                explain(decision);
+                return decision;
+            }
+        }
+        NotEnough& not_enough = std::get<NotEnough>(decision);
+        name_safeguard(not_enough);
+        not_enough.for_search = late_filter(nullptr).has_value();
+        return decision;
+    }
 
 private:
-    Decision attempt(bool keep, bool leave_out);
-    RunTimes run_times(bool keep) const;
-    std::optional<LateFilter> late_filter(const VictimFilter* other) const;
-    void explain(Decision& decision) const;
-    void name_workloads(Plan& plan) const;
-    void name_safeguard(NotEnough& answer) const;
+    Decision attempt(bool keep, bool leave_out) {
+        const RunTimes times = run_times(keep);
+        PlanOptions options = options_;
+        options.victim_filter = times.keeps_none() ? nullptr : &times;
+        const auto late = late_filter(options.victim_filter);
+        if (late) options.victim_filter = &*late;
+        options.in_cooldown = leave_out && !in_cooldown_.empty() ? &in_cooldown_ : nullptr;
+        return make_plan(request_, cloud_, ledger_, strategy_, strategy_name_, options);
+    }
+
+    RunTimes run_times(bool keep) const {
+        RunTimes times{settings_, options_.now};
+        if (keep) times.keep(thrashing_);
+        return times;
+    }
+
+    /// None where no client waits for the answer, or no server has notice or is shelved.
+    std::optional<LateFilter> late_filter(const VictimFilter* other) const {
+        static const NoticeRules no_notice;
+        static const ShelveRules no_shelving;
+        if (request_.source != RequestSource::gateway ||
+            (options_.notice == nullptr && options_.shelve == nullptr))
+            return std::nullopt;
+        return LateFilter{options_.notice != nullptr ? *options_.notice : no_notice,
+                          options_.shelve != nullptr ? *options_.shelve : no_shelving,
+                          request_.deadline - options_.now - for_deletion, other};
+    }
+
+    /// What had to give way, where it shows in the plan.
+    void explain(Decision& decision) const {
+        const auto use_in_cooldown = [&](const std::vector<HostPlan>& hosts, std::string& text) {
+            for (const auto& host : hosts)
+                for (const auto* const cooling : {&in_cooldown_, &released_there_})
+                    if (const auto at = cooling->find(host.host); at != cooling->end())
+                        append(text, host.host_name + " is used although " + at->second +
+                                         ": nothing else is enough");
+        };
+        if (auto* nothing = std::get_if<NothingToDo>(&decision))
+            return use_in_cooldown(nothing->hosts, nothing->reason);
+        auto* const plan = std::get_if<Plan>(&decision);
+        if (plan == nullptr) return;
+        name_workloads(*plan);
+        use_in_cooldown(plan->hosts, plan->note);
+        if (thrashing_.empty()) return;
+        const RunTimes times = run_times(true);
+        long gone = 0;
+        for (const auto& host : plan->hosts)
+            for (const auto& victim : host.victims) {
+                const Host* const at = cloud_.find(host.host);
+                const Server* const server = server_of(at, victim.server);
+                if (server != nullptr && times.keeps(*server, *at)) ++gone;
+            }
+        if (gone > 0)
+            append(plan->note, counted(gone, "victim") +
+                                   " of workloads that were evicted often lately can't be kept "
+                                   "(thrash): nothing else is enough");
+    }
+
+    void name_workloads(Plan& plan) const {
+        if (settings_.thrash.workload_key.empty()) return;
+        for (auto& host : plan.hosts)
+            for (auto& victim : host.victims)
+                if (const Server* const server = server_of(cloud_.find(host.host), victim.server))
+                    victim.workload = workload_given(*server, settings_.thrash.workload_key);
+    }
+
+    void name_safeguard(NotEnough& answer) const {
+        if (!answer.safeguard.empty() || answer.slots_possible >= answer.slots_requested) return;
+        struct Safeguard {
+            std::string_view word;
+            bool on;
+            std::string reason;
+        };
+        const auto* const left = options_.budgets;
+        const Duration least = settings_.protect.min_run_time;
+        const std::vector<Safeguard> safeguards{
+            {safeguard::limit_project, left != nullptr && left->each_project.has_value(),
+             "the limit of victims of a project stands in the way"},
+            {safeguard::limit_aggregate, left != nullptr && left->each_aggregate.has_value(),
+             "the limit of victims in an aggregate stands in the way"},
+            {safeguard::min_run_time, least > Duration::zero(),
+             "servers that have not run for " + format_duration(least) + " would have to go"},
+            {safeguard::notice, late_filter(nullptr).has_value(),
+             "servers would have to go whose notice or shelving takes longer than nova-scheduler "
+             "waits"},
+            {safeguard::is_protected,
+             options_.protection != nullptr && !options_.protection->empty(),
+             "protected servers would have to go"}};
+        const auto settle = [&](const Safeguard& safeguard) {
+            answer.safeguard = safeguard.word;
+            append(answer.reason, safeguard.reason);
+        };
+        for (std::size_t i = 0; i < safeguards.size(); ++i)
+            if (safeguards[i].on && enough_without(i == 0, i == 1, i == 2, i == 4, i == 3))
+                return settle(safeguards[i]);
+        // Several together: the one that has to go last is named.
+        bool off[5] = {};
+        int taken = 0;
+        for (std::size_t i = 0; i < safeguards.size(); ++i) {
+            if (!safeguards[i].on) continue;
+            off[i] = true;
+            if (++taken > 1 && enough_without(off[0], off[1], off[2], off[4], off[3]))
+                return settle(safeguards[i]);
+        }
+    }
+
+    /// Whether all servers that may go without these safeguards give enough; the soft ones are off.
     bool enough_without(bool projects, bool aggregates, bool run_time, bool protection,
-                        bool notice) const;
+                        bool notice) const {
+        static const Protection none;
+        const RunTimes times = run_times(false);
+        PlanOptions options = options_;
+        options.victim_filter = run_time || times.keeps_none() ? nullptr : &times;
+        const auto late = late_filter(options.victim_filter);
+        if (late && !notice) options.victim_filter = &*late;
+        if (protection) options.protection = &none;
+        Budgets budgets;
+        if (options_.budgets != nullptr) {
+            budgets = *options_.budgets;
+            if (projects) budgets.each_project.reset();
+            if (aggregates) budgets.each_aggregate.reset();
+            options.budgets = &budgets;
+        }
+        return slots_possible(request_, cloud_, ledger_, options) >= request_.slots;
+    }
 
     const Request& request_;
     const CloudIndex& cloud_;
@@ -130,173 +286,6 @@ private:
     std::map<HostId, std::string> in_cooldown_;
     std::map<HostId, std::string> released_there_;  ///< in cooldown, and released for the request
 };
-
-const Server* server_of(const Host* host, const ServerId& id) {
-    if (host == nullptr) return nullptr;
-    const auto at = std::ranges::find(host->servers, id, &Server::id);
-    return at == host->servers.end() ? nullptr : &*at;
-}
-
-void append(std::string& text, const std::string& more) {
-    text += (text.empty() ? "" : "; ") + more;
-}
-
-Decision Attempts::run(std::vector<Thrashing> thrashing,
-                       std::map<HostId, std::string> in_cooldown) {
-    thrashing_ = std::move(thrashing);
-    in_cooldown_ = std::move(in_cooldown);
-    // Room in the making for this very request is not left lying.
-    for (const auto* const promise : ledger_.promises_of(request_.id)) {
-        const auto at = in_cooldown_.find(promise->host);
-        if (at == in_cooldown_.end()) continue;
-        if (promise->released) released_there_.insert(*at);
-        in_cooldown_.erase(at);
-    }
-    std::erase_if(in_cooldown_, [&](const auto& each) {
-        return cloud_.row_of(each.first) == CloudIndex::no_row;
-    });
-
-    Decision decision;
-    for (const bool leave_out : {true, false}) {
-        if (!leave_out && in_cooldown_.empty()) continue;
-        for (const bool keep : {true, false}) {
-            if (!keep && thrashing_.empty()) continue;
-            decision = attempt(keep, leave_out);
-            if (std::holds_alternative<NotEnough>(decision)) continue;
-            explain(decision);
-            return decision;
-        }
-    }
-    NotEnough& not_enough = std::get<NotEnough>(decision);
-    name_safeguard(not_enough);
-    not_enough.for_search = late_filter(nullptr).has_value();
-    return decision;
-}
-
-RunTimes Attempts::run_times(bool keep) const {
-    RunTimes times{settings_, options_.now};
-    if (keep) times.keep(thrashing_);
-    return times;
-}
-
-/// None where no client waits for the answer, or no server has notice or is shelved.
-std::optional<LateFilter> Attempts::late_filter(const VictimFilter* other) const {
-    static const NoticeRules no_notice;
-    static const ShelveRules no_shelving;
-    if (request_.source != RequestSource::gateway ||
-        (options_.notice == nullptr && options_.shelve == nullptr))
-        return std::nullopt;
-    return LateFilter{options_.notice != nullptr ? *options_.notice : no_notice,
-                      options_.shelve != nullptr ? *options_.shelve : no_shelving,
-                      request_.deadline - options_.now - for_deletion, other};
-}
-
-Decision Attempts::attempt(bool keep, bool leave_out) {
-    const RunTimes times = run_times(keep);
-    PlanOptions options = options_;
-    options.victim_filter = times.keeps_none() ? nullptr : &times;
-    const auto late = late_filter(options.victim_filter);
-    if (late) options.victim_filter = &*late;
-    options.in_cooldown = leave_out && !in_cooldown_.empty() ? &in_cooldown_ : nullptr;
-    return make_plan(request_, cloud_, ledger_, strategy_, strategy_name_, options);
-}
-
-/// What had to give way, where it shows in the plan.
-void Attempts::explain(Decision& decision) const {
-    const auto use_in_cooldown = [&](const std::vector<HostPlan>& hosts, std::string& text) {
-        for (const auto& host : hosts)
-            for (const auto* const cooling : {&in_cooldown_, &released_there_})
-                if (const auto at = cooling->find(host.host); at != cooling->end())
-                    append(text, host.host_name + " is used although " + at->second +
-                                     ": nothing else is enough");
-    };
-    if (auto* nothing = std::get_if<NothingToDo>(&decision))
-        return use_in_cooldown(nothing->hosts, nothing->reason);
-    auto* const plan = std::get_if<Plan>(&decision);
-    if (plan == nullptr) return;
-    name_workloads(*plan);
-    use_in_cooldown(plan->hosts, plan->note);
-    if (thrashing_.empty()) return;
-    const RunTimes times = run_times(true);
-    long gone = 0;
-    for (const auto& host : plan->hosts)
-        for (const auto& victim : host.victims) {
-            const Host* const at = cloud_.find(host.host);
-            const Server* const server = server_of(at, victim.server);
-            if (server != nullptr && times.keeps(*server, *at)) ++gone;
-        }
-    if (gone > 0)
-        append(plan->note, counted(gone, "victim") +
-                               " of workloads that were evicted often lately can't be kept "
-                               "(thrash): nothing else is enough");
-}
-
-void Attempts::name_workloads(Plan& plan) const {
-    if (settings_.thrash.workload_key.empty()) return;
-    for (auto& host : plan.hosts)
-        for (auto& victim : host.victims)
-            if (const Server* const server = server_of(cloud_.find(host.host), victim.server))
-                victim.workload = workload_given(*server, settings_.thrash.workload_key);
-}
-
-/// Whether all servers that may go without these safeguards give enough; the soft ones are off.
-bool Attempts::enough_without(bool projects, bool aggregates, bool run_time, bool protection,
-                              bool notice) const {
-    static const Protection none;
-    const RunTimes times = run_times(false);
-    PlanOptions options = options_;
-    options.victim_filter = run_time || times.keeps_none() ? nullptr : &times;
-    const auto late = late_filter(options.victim_filter);
-    if (late && !notice) options.victim_filter = &*late;
-    if (protection) options.protection = &none;
-    Budgets budgets;
-    if (options_.budgets != nullptr) {
-        budgets = *options_.budgets;
-        if (projects) budgets.each_project.reset();
-        if (aggregates) budgets.each_aggregate.reset();
-        options.budgets = &budgets;
-    }
-    return slots_possible(request_, cloud_, ledger_, options) >= request_.slots;
-}
-
-void Attempts::name_safeguard(NotEnough& answer) const {
-    if (!answer.safeguard.empty() || answer.slots_possible >= answer.slots_requested) return;
-    struct Safeguard {
-        std::string_view word;
-        bool on;
-        std::string reason;
-    };
-    const auto* const left = options_.budgets;
-    const Duration least = settings_.protect.min_run_time;
-    const std::vector<Safeguard> safeguards{
-        {safeguard::limit_project, left != nullptr && left->each_project.has_value(),
-         "the limit of victims of a project stands in the way"},
-        {safeguard::limit_aggregate, left != nullptr && left->each_aggregate.has_value(),
-         "the limit of victims in an aggregate stands in the way"},
-        {safeguard::min_run_time, least > Duration::zero(),
-         "servers that have not run for " + format_duration(least) + " would have to go"},
-        {safeguard::notice, late_filter(nullptr).has_value(),
-         "servers would have to go whose notice or shelving takes longer than nova-scheduler "
-         "waits"},
-        {safeguard::is_protected, options_.protection != nullptr && !options_.protection->empty(),
-         "protected servers would have to go"}};
-    const auto settle = [&](const Safeguard& safeguard) {
-        answer.safeguard = safeguard.word;
-        append(answer.reason, safeguard.reason);
-    };
-    for (std::size_t i = 0; i < safeguards.size(); ++i)
-        if (safeguards[i].on && enough_without(i == 0, i == 1, i == 2, i == 4, i == 3))
-            return settle(safeguards[i]);
-    // Several together: the one that has to go last is named.
-    bool off[5] = {};
-    int taken = 0;
-    for (std::size_t i = 0; i < safeguards.size(); ++i) {
-        if (!safeguards[i].on) continue;
-        off[i] = true;
-        if (++taken > 1 && enough_without(off[0], off[1], off[2], off[4], off[3]))
-            return settle(safeguards[i]);
-    }
-}
 
 Budgets budgets_left(const Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
                      const Ledger& ledger, const PlanOptions& options) {
@@ -435,10 +424,6 @@ Decision plan_either(const Request& request, const SchedulerRules& rules,
     mark_fallback(second, request.fallback->resources);
     return second;
 }
-
-}  // namespace
-
-namespace {
 
 /// With what is left of the notices that were given for the request.
 NoticeRules notice_for(const Request& request, const CompiledPolicy& policy, const Notices& notices,

@@ -17,41 +17,6 @@ namespace reaper::recording {
 
 // The recorded cloud under one policy, kept in step with the recording, and decisions on it.
 
-class Stage {
-public:
-    /// From here on; hosts that are there stay.
-    void use(ReplayPolicy policy);
-    bool ready() const { return policy_.compiled != nullptr; }
-    void put(Host host);
-    void erase(const HostId& host);
-    void clear();
-    void use(TagData tag_data);
-    /// What its own taggers ask, and the recording does not answer.
-    std::optional<std::string> unknown_tag() const;
-
-    /// As it was: with the victims and the skipped servers of the recording.
-    Decision decide_as_recorded(const Seen& seen) const;
-    /// As if those decisions had been carried out that were made here before. `replayed`: the
-    /// requests of the recording, whose victims are not taken from it.
-    Choice decide_on(const Seen& seen, const std::set<RequestId>& replayed);
-
-private:
-    struct Kept {
-        std::unique_ptr<Host> host;
-    };
-    Decision decide(const Seen& seen, const std::vector<PastVictim>& history,
-                    std::map<ServerId, std::string> skipped) const;
-    void tag(Host& host) const;
-    void retag_all();
-
-    ReplayPolicy policy_;
-    TagData tag_data_;
-    std::map<HostId, Kept> hosts_;
-    CloudIndex index_;
-    std::vector<PastVictim> gone_;  ///< by the decisions here, oldest first
-    std::map<ServerId, RequestId> gone_for_;
-};
-
 Result<PlaybackEnd> play_back(const std::string& directory,
                               const std::function<void(Line line)>& visit) {
     const auto segments = segments_in(directory);
@@ -139,98 +104,122 @@ double hours(Duration span) {
 
 }  // namespace
 
-void Stage::use(ReplayPolicy policy) {
-    const bool other_tags = policy.retags;
-    policy_ = std::move(policy);
-    index_.protect(policy_.compiled->protection);
-    if (other_tags) retag_all();
-}
-
-void Stage::use(TagData tag_data) {
-    tag_data_ = std::move(tag_data);
-    if (policy_.retags) retag_all();
-}
-
-std::optional<std::string> Stage::unknown_tag() const {
-    if (!policy_.retags) return std::nullopt;
-    for (const std::string& tag : policy_.compiled->tagger_inputs().project_tags)
-        if (!tag_data_.projects_by_tag.contains(tag)) return tag;
-    return std::nullopt;
-}
-
-void Stage::tag(Host& host) const {
-    if (!policy_.retags || !policy_.compiled) return;
-    for (Server& server : host.servers) reaper::tag(server, policy_.compiled->taggers, tag_data_);
-}
-
-void Stage::retag_all() {
-    for (auto& [id, kept] : hosts_) {
-        tag(*kept.host);
-        index_.put(*kept.host);
+class Stage {
+public:
+    /// From here on; hosts that are there stay.
+    void use(ReplayPolicy policy) {
+        const bool other_tags = policy.retags;
+        policy_ = std::move(policy);
+        index_.protect(policy_.compiled->protection);
+        if (other_tags) retag_all();
     }
-}
 
-void Stage::put(Host host) {
-    tag(host);
-    auto next = std::make_unique<Host>(std::move(host));
-    index_.put(*next);
-    Kept& kept = hosts_[next->id];
-    std::swap(kept.host, next);  // the one before lives until the index knows this one
-}
+    bool ready() const { return policy_.compiled != nullptr; }
 
-void Stage::erase(const HostId& host) {
-    index_.erase(host);
-    hosts_.erase(host);
-}
-
-void Stage::clear() {
-    index_.clear();
-    hosts_.clear();
-}
-
-Decision Stage::decide(const Seen& seen, const std::vector<PastVictim>& history,
-                       std::map<ServerId, std::string> skipped) const {
-    const CompiledPolicy& policy = *policy_.compiled;
-    Safeguards safeguards{policy.safeguards};
-    safeguards.see_several_cells(seen.several_cells);
-    for (const PastVictim& victim : history) safeguards.note_victim(victim);
-    safeguards.note_cooldown(seen.request.id, {seen.cooling.begin(), seen.cooling.end()}, seen.at);
-    Ledger ledger = seen.ledger;
-    const std::set<ServerId> given_up(seen.given_up.begin(), seen.given_up.end());
-    if (!given_up.empty())
-        for (const auto& [id, kept] : hosts_)
-            for (const Server& server : kept.host->servers)
-                if (given_up.contains(server.id)) ledger.give_up_on(id, server.id, seen.at);
-    Decision decision = reaper::decide(policy, seen.request, index_, tag_data_, ledger, seen.at,
-                                       safeguards, std::move(skipped));
-    return unless_held(std::move(decision), seen, policy);
-}
-
-Decision Stage::decide_as_recorded(const Seen& seen) const {
-    return decide(seen, seen.history, seen.skipped);
-}
-
-Choice Stage::decide_on(const Seen& seen, const std::set<RequestId>& replayed) {
-    std::vector<PastVictim> history;
-    for (const PastVictim& victim : seen.history)
-        if (!replayed.contains(victim.request)) history.push_back(victim);
-    history.insert(history.end(), gone_.begin(), gone_.end());
-    std::map<ServerId, std::string> skipped = seen.skipped;
-    for (const auto& [server, request] : gone_for_)
-        skipped.emplace(server, "it went for an earlier request of the replay");
-    Choice choice{decide(seen, history, std::move(skipped))};
-    const auto* const plan = std::get_if<Plan>(&choice.decision);
-    if (plan == nullptr) return choice;
-    static const ResourceClass vcpu{"VCPU"};
-    for (const Victim& victim : plan->victims()) {
-        const double age = std::max(0.0, hours(seen.at - victim.created));
-        choice.lost_hours += age;
-        choice.lost_vcpu_hours += age * static_cast<double>(victim.resources.get(vcpu));
-        gone_.push_back(past(victim, seen));
-        gone_for_.emplace(victim.server, seen.request.id);
+    void put(Host host) {
+        tag(host);
+        auto next = std::make_unique<Host>(std::move(host));
+        index_.put(*next);
+        Kept& kept = hosts_[next->id];
+        std::swap(kept.host, next);  // the one before lives until the index knows this one
     }
-    return choice;
-}
+
+    void erase(const HostId& host) {
+        index_.erase(host);
+        hosts_.erase(host);
+    }
+
+    void clear() {
+        index_.clear();
+        hosts_.clear();
+    }
+
+    void use(TagData tag_data) {
+        tag_data_ = std::move(tag_data);
+        if (policy_.retags) retag_all();
+    }
+
+    /// What its own taggers ask, and the recording does not answer.
+    std::optional<std::string> unknown_tag() const {
+        if (!policy_.retags) return std::nullopt;
+        for (const std::string& tag : policy_.compiled->tagger_inputs().project_tags)
+            if (!tag_data_.projects_by_tag.contains(tag)) return tag;
+        return std::nullopt;
+    }
+
+    /// As it was: with the victims and the skipped servers of the recording.
+    Decision decide_as_recorded(const Seen& seen) const {
+        return decide(seen, seen.history, seen.skipped);
+    }
+
+    /// As if those decisions had been carried out that were made here before. `replayed`: the
+    /// requests of the recording, whose victims are not taken from it.
+    Choice decide_on(const Seen& seen, const std::set<RequestId>& replayed) {
+        std::vector<PastVictim> history;
+        for (const PastVictim& victim : seen.history)
+            if (!replayed.contains(victim.request)) history.push_back(victim);
+        history.insert(history.end(), gone_.begin(), gone_.end());
+        std::map<ServerId, std::string> skipped = seen.skipped;
+        for (const auto& [server, request] : gone_for_)
+            skipped.emplace(server, "it went for an earlier request of the replay");
+        Choice choice{decide(seen, history, std::move(skipped))};
+        const auto* const plan = std::get_if<Plan>(&choice.decision);
+        if (plan == nullptr) return choice;
+        static const ResourceClass vcpu{"VCPU"};
+        for (const Victim& victim : plan->victims()) {
+            const double age = std::max(0.0, hours(seen.at - victim.created));
+            choice.lost_hours += age;
+            choice.lost_vcpu_hours += age * static_cast<double>(victim.resources.get(vcpu));
+            gone_.push_back(past(victim, seen));
+            gone_for_.emplace(victim.server, seen.request.id);
+        }
+        return choice;
+    }
+
+private:
+    struct Kept {
+        std::unique_ptr<Host> host;
+    };
+
+    Decision decide(const Seen& seen, const std::vector<PastVictim>& history,
+                    std::map<ServerId, std::string> skipped) const {
+        const CompiledPolicy& policy = *policy_.compiled;
+        Safeguards safeguards{policy.safeguards};
+        safeguards.see_several_cells(seen.several_cells);
+        for (const PastVictim& victim : history) safeguards.note_victim(victim);
+        safeguards.note_cooldown(seen.request.id, {seen.cooling.begin(), seen.cooling.end()},
+                                 seen.at);
+        Ledger ledger = seen.ledger;
+        const std::set<ServerId> given_up(seen.given_up.begin(), seen.given_up.end());
+        if (!given_up.empty())
+            for (const auto& [id, kept] : hosts_)
+                for (const Server& server : kept.host->servers)
+                    if (given_up.contains(server.id)) ledger.give_up_on(id, server.id, seen.at);
+        Decision decision = reaper::decide(policy, seen.request, index_, tag_data_, ledger, seen.at,
+                                           safeguards, std::move(skipped));
+        return unless_held(std::move(decision), seen, policy);
+    }
+
+    void tag(Host& host) const {
+        if (!policy_.retags || !policy_.compiled) return;
+        for (Server& server : host.servers)
+            reaper::tag(server, policy_.compiled->taggers, tag_data_);
+    }
+
+    void retag_all() {
+        for (auto& [id, kept] : hosts_) {
+            tag(*kept.host);
+            index_.put(*kept.host);
+        }
+    }
+
+    ReplayPolicy policy_;
+    TagData tag_data_;
+    std::map<HostId, Kept> hosts_;
+    CloudIndex index_;
+    std::vector<PastVictim> gone_;  ///< by the decisions here, oldest first
+    std::map<ServerId, RequestId> gone_for_;
+};
 
 namespace {
 
