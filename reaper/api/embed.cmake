@@ -1,4 +1,4 @@
-# Makes a source of the files that the program carries with it (reaper/api/static_files.hpp):
+# Makes a source of the files that the program carries with it (reaper/api/handlers.hpp):
 #   cmake -DAPI=reaper/api -DOUT=embedded.cpp -P embed.cmake
 # They are ASCII: pieces of text are cut anywhere, as compilers take literals of a certain length.
 set(scripts dom client heat cloud requests record explain plan timeline panels status address start)
@@ -30,7 +30,7 @@ literal(page_style "${style}")
 literal(page_script "${script}")
 file(WRITE ${OUT}
 "// Made by reaper/api/embed.cmake.
-#include \"reaper/api/static_files.hpp\"
+#include \"reaper/api/handlers.hpp\"
 
 namespace reaper::api::embedded {
 ${code_of_openapi}${code_of_page_html}${code_of_page_style}${code_of_page_script}

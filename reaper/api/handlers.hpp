@@ -1,6 +1,8 @@
 // What answers the requests of the admin API, route by route (routes.cpp).
 #pragma once
 
+#include <string_view>
+
 #include "reaper/api/routes.hpp"
 
 namespace reaper::api {
@@ -145,5 +147,22 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request);
 /// `GET /v1/risk`, the shape of reaper/report/risk.hpp: of the same, how often revocable servers
 /// were evicted.
 Task<HttpResponse> get_risk(const Backend& backend, ApiRequest request);
+
+// The files that the program carries: GET / is the page, GET /v1/openapi.json the API's document.
+
+/// One HTML document with its style and script in it, and a content security policy that lets just
+/// these run, and ask this server alone.
+Task<HttpResponse> get_page(const Backend& backend, ApiRequest request);
+
+/// As it is written in reaper/api/openapi.json.
+Task<HttpResponse> get_openapi(const Backend& backend, ApiRequest request);
+
+/// Built in, from the files of reaper/api/page (see CMakeLists.txt).
+namespace embedded {
+extern const std::string_view openapi;
+extern const std::string_view page_html;  ///< with `@style@` and `@script@` where these go
+extern const std::string_view page_style;
+extern const std::string_view page_script;
+}  // namespace embedded
 
 }  // namespace reaper::api

@@ -10,7 +10,6 @@
 #include "reaper/api/handlers.hpp"
 #include "reaper/api/health.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/api/static_files.hpp"
 #include "reaper/api/status.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"

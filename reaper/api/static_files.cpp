@@ -1,7 +1,7 @@
-#include "reaper/api/static_files.hpp"
-
 #include <openssl/evp.h>
 #include <string>
+
+#include "reaper/api/handlers.hpp"
 
 namespace reaper::api {
 namespace {

@@ -13,7 +13,6 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_json.hpp"
-#include "reaper/notifications/oslo_envelope.hpp"
 
 namespace reaper::amqp {
 

@@ -36,4 +36,10 @@ const std::string& name_in(const JsonPlace& place);
 /// A name that is a UUID.
 const std::string& uuid_in(const JsonPlace& place);
 
+/// oslo.messaging's envelope, opened without building anything but the text inside: it is on the
+/// path of every INFO message. The message inside `{"oslo.version": "2.0", "oslo.message": "<JSON
+/// text>"}`, unescaped into `buffer`; `body` itself if it is no envelope (the older `messaging`
+/// driver sends it bare). Valid as long as both. The text inside is not checked. Throws WrongJson.
+std::string_view open_envelope(std::string_view body, std::string& buffer);
+
 }  // namespace reaper::amqp

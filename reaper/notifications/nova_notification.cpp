@@ -4,7 +4,6 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/notifications/nova_json.hpp"
-#include "reaper/notifications/oslo_envelope.hpp"
 
 namespace reaper {
 namespace {

@@ -67,9 +67,21 @@ public:
     };
 
     /// Takes the place of what was known of the request.
-    void add(const RequestId& request, Cull cull);
+    void add(const RequestId& request, Cull cull) {
+        erase(request);
+        of_project_[cull.project] += cull.slots;
+        ++of_shape_[cull.shape];
+        if (cull.moves_from) moves_.emplace(request, *cull.moves_from);
+        all_.emplace(request, std::move(cull));
+    }
     /// Nothing happens if there is none of it.
-    void erase(const RequestId& request);
+    void erase(const RequestId& request) {
+        const auto cull = all_.extract(request);
+        if (!cull) return;
+        count_less(of_project_, cull.mapped().project, cull.mapped().slots);
+        count_less(of_shape_, cull.mapped().shape, 1);
+        moves_.erase(request);
+    }
 
     bool contains(const RequestId& request) const { return all_.contains(request); }
     bool empty() const noexcept { return all_.empty(); }
