@@ -1,8 +1,7 @@
-#include "config/cells.hpp"
-
 #include <optional>
 #include <set>
 
+#include "config/sections.hpp"
 #include "config/values.hpp"
 
 namespace reaper::config {

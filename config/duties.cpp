@@ -1,7 +1,6 @@
-#include "config/duties.hpp"
-
 #include <algorithm>
 
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/time.hpp"

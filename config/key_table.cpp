@@ -1,7 +1,5 @@
-#include "config/duties.hpp"
 #include "config/keys.hpp"
-#include "config/oversubscription.hpp"
-#include "config/reservations.hpp"
+#include "config/sections.hpp"
 
 namespace reaper::config {
 namespace {

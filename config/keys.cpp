@@ -1,7 +1,7 @@
 #include "config/keys.hpp"
 
-#include "config/cells.hpp"
 #include "config/plugins.hpp"
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"

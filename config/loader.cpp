@@ -8,11 +8,9 @@
 #include "config/clouds.hpp"
 #include "config/document.hpp"
 #include "config/dry_run.hpp"
-#include "config/duties.hpp"
-#include "config/oversubscription.hpp"
 #include "config/plugins.hpp"
 #include "config/reader.hpp"
-#include "config/reservations.hpp"
+#include "config/sections.hpp"
 #include "config/visit.hpp"
 #include "reaper/model/text.hpp"
 

@@ -1,10 +1,9 @@
-#include "config/oversubscription.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <tuple>
 
 #include "config/checks.hpp"
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"

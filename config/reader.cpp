@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "config/broker_url.hpp"
-#include "config/cells.hpp"
 #include "config/document.hpp"
-#include "config/duties.hpp"
 #include "config/plugins.hpp"
-#include "config/reservations.hpp"
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"

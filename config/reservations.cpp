@@ -1,10 +1,9 @@
-#include "config/reservations.hpp"
-
 #include <chrono>
 #include <map>
 #include <optional>
 #include <tuple>
 
+#include "config/sections.hpp"
 #include "config/values.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/time.hpp"

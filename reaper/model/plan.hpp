@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/refused.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"

@@ -11,13 +11,20 @@
 #include "reaper/model/correction.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
-#include "reaper/model/refused.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {
+
+/// A request that is not to be served, and why.
+struct Refused {
+    std::string reason;
+    std::string safeguard{};      ///< the one that refuses it, as one word; or empty
+    bool no_room_at_all = false;  ///< it admits no kind of room: its server must not boot
+    friend bool operator==(const Refused&, const Refused&) = default;
+};
 
 // Granular groups of a request, as Placement knows them (`resources1`, `required1`, ...): all of a
 // group comes from one resource provider. What is in no group may come from several, each class

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "reaper/model/flavor.hpp"
-#include "reaper/model/refused.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/request_spec/request_builder.hpp"

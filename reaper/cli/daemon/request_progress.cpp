@@ -5,7 +5,6 @@
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"

@@ -47,4 +47,7 @@ void answer_document(const Terminal& terminal, const nlohmann::json& document);
 ExitCode show_document(const Terminal& terminal, const std::function<nlohmann::json()>& document,
                        const std::function<std::string()>& text);
 
+/// A JSON document as YAML: the same structure, and the same values when it is read.
+std::string yaml_text(const nlohmann::json& document);
+
 }  // namespace reaper::cli

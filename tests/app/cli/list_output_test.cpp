@@ -6,7 +6,6 @@
 
 #include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/output/room_tables.hpp"
-#include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/table.hpp"
 
 namespace reaper::cli::list_output_test {
