@@ -1,4 +1,4 @@
-// The commands, one function each; `run` (cli.hpp) chooses. They answer through the terminal.
+// The commands, one function each; main.cpp chooses. They answer through the terminal.
 #pragma once
 
 #include "reaper/cli/arguments/arguments.hpp"
