@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "config/environment.hpp"
 #include "config/findings.hpp"
 #include "config/keys.hpp"
 
@@ -28,5 +29,16 @@ struct CredentialPlace {
 /// Complete and unambiguous: a password with user and project, or an application credential. Fills
 /// in the domain `default`, as OpenStack's own tools do.
 void check_credentials(Credentials& credentials, const CredentialPlace& place, Findings& findings);
+
+// Credentials the way OpenStack users have them: clouds.yaml with secure.yaml, or OS_* variables.
+//
+// Searched as OpenStack's own tools do: the file that OS_CLIENT_CONFIG_FILE names, then clouds.yaml
+// (or .yml, .json) in the working directory, ~/.config/openstack, /etc/openstack; the first one
+// counts. secure.yaml is searched in the same places (OS_CLIENT_SECURE_FILE first) and laid over
+// it; so is clouds-public.yaml, of which the `profile` that a cloud names lies below it.
+
+/// Fills what the main file leaves open from the source that the draft names, and checks the
+/// credentials, wherever they came from.
+void resolve_credentials(const Environment& environment, Draft& draft, Findings& findings);
 
 }  // namespace reaper::config

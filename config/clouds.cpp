@@ -1,5 +1,3 @@
-#include "config/clouds.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "config/checks.hpp"
-#include "config/clouds.hpp"
 #include "config/document.hpp"
 #include "config/dry_run.hpp"
 #include "config/plugins.hpp"

@@ -11,7 +11,6 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/amqp_worker.hpp"
 #include "clients/amqp/compression.hpp"
 #include "clients/amqp/connection_thread.hpp"
 #include "clients/amqp/executor_bridge.hpp"

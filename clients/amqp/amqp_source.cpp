@@ -9,7 +9,6 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/amqp_worker.hpp"
 #include "clients/amqp/compression.hpp"
 #include "clients/amqp/connection_thread.hpp"
 #include "clients/amqp/dispatcher.hpp"
