@@ -7,7 +7,6 @@
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/channel/remote_cloud.hpp"
-#include "reaper/cli/output/error_lines.hpp"
 #include "reaper/daemon/logging.hpp"
 
 namespace reaper::cli {

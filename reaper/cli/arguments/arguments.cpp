@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <pwd.h>
 #include <regex>
+#include <unistd.h>
 #include <utility>
 
 #include "reaper/cli/arguments/command_table.hpp"
@@ -17,7 +20,6 @@
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {
-
 namespace {
 
 void add_apply(CLI::App& app, ApplyCommand& apply) {
@@ -579,6 +581,19 @@ std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv
     } catch (const CLI::ParseError& error) {
         return Leave{ExitCode::usage, "", why_wrong(app, error)};
     }
+}
+
+std::string operator_name() {
+    const passwd* const entry = getpwuid(geteuid());
+    const std::string user = entry != nullptr ? entry->pw_name : std::to_string(geteuid());
+    const char* const person = std::getenv("SUDO_USER");
+    return person != nullptr && *person != '\0' && person != user
+               ? std::string{person} + " (as " + user + ")"
+               : user;
+}
+
+TimePoint now() {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
 }
 
 }  // namespace reaper::cli

@@ -287,4 +287,12 @@ struct Leave {
 /// `argv[0]` is the program; the environment gives REAPER_CONFIG.
 std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv);
 
+// Who runs a command, and when.
+
+/// The user; behind sudo, the person: `alice (as reaper)`.
+std::string operator_name();
+
+/// By the wall clock, for commands that run without a daemon or a cloud.
+TimePoint now();
+
 }  // namespace reaper::cli

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "reaper/cli/arguments/command_table.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"

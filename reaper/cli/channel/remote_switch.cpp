@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/journals.hpp"
 #include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/cloud/reader/cloud_directory.hpp"

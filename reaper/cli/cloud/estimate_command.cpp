@@ -5,7 +5,6 @@
 
 #include "config/values.hpp"
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/estimate_report.hpp"
 #include "reaper/cli/output/list_output.hpp"

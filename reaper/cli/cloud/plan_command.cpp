@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/offline.hpp"

@@ -11,7 +11,6 @@
 #include "config/loader.hpp"
 #include "config/visit.hpp"
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
 #include "reaper/cli/daemon/request_progress.hpp"

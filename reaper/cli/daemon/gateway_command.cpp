@@ -9,7 +9,6 @@
 #include "config/findings.hpp"
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/output/error_lines.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"

@@ -15,7 +15,6 @@
 #include "config/loader.hpp"
 #include "reaper/api/events.hpp"
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/output/error_lines.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"

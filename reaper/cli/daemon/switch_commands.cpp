@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/remote_switch.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"

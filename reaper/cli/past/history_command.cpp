@@ -21,7 +21,6 @@
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/list_output.hpp"

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"

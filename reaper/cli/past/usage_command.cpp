@@ -10,7 +10,6 @@
 #include "config/dry_run.hpp"
 #include "reaper/api/server_runs.hpp"
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"

@@ -9,7 +9,6 @@
 
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
-#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper::cli::arguments_test {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "app/cli/program.hpp"
-#include "reaper/cli/output/error_lines.hpp"
+#include "reaper/cli/output/terminal.hpp"
 
 namespace reaper::test::own_commands_test {
 namespace {
