@@ -297,6 +297,18 @@ ResultTask<std::vector<UnconfirmedResize>> list_resizes(std::shared_ptr<Service>
     co_return all;
 }
 
+/// Nova lists the newest first.
+ResultTask<std::set<ServerId>> list_migrations_of(std::shared_ptr<Service> nova, ServerId id) {
+    std::string path = "/os-migrations?instance_uuid=" + http::escape(id.str());
+    auto answer = co_await get(nova, std::move(path));
+    std::set<ServerId> none;
+    if (answer && answer->response.status == 403) co_return none;
+    auto page = found_in(answer, read_migrations, *nova);
+    if (!page) co_return page.error();
+    if (!*page) co_return none;
+    co_return std::move((*page)->consumers[id]);
+}
+
 /// Newest first; the compute services' own events report their host (2.62 and later).
 ResultTask<std::optional<std::string>> find_last_host(std::shared_ptr<Service> nova, ServerId id) {
     constexpr std::size_t most_looks = 8;
@@ -532,6 +544,9 @@ public:
     }
     ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() override {
         return list_resizes(service_);
+    }
+    ResultTask<std::set<ServerId>> migrations_of(ServerId id) override {
+        return list_migrations_of(service_, std::move(id));
     }
     ResultTask<std::optional<std::string>> last_host(ServerId id) override {
         return find_last_host(service_, std::move(id));

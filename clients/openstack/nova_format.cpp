@@ -310,13 +310,15 @@ Result<MigrationPage> read_migrations(std::string_view body, const std::string& 
         MigrationPage page;
         top["migrations"].each([&](const JsonPlace& row) {
             page.last = row.text_or_empty("uuid");
+            if (page.last.empty()) return;
+            const ServerId server{row["instance_uuid"].text()};
+            page.consumers[server].emplace(page.last);
             // A filter that Nova does not allow is passed over.
-            if (row["status"].text() != "finished" || page.last.empty()) return;
+            if (row["status"].text() != "finished") return;
             // Since 2025.2 Nova may keep the hosts to itself (os-migrations:index:host).
             std::string source = row.text_or_empty("source_compute");
             if (source.empty()) return;
-            page.resizes.push_back(
-                {ServerId{row["instance_uuid"].text()}, ServerId{page.last}, std::move(source)});
+            page.resizes.push_back({server, ServerId{page.last}, std::move(source)});
         });
         page.more = has_next(top, "migrations_links");
         return page;

@@ -49,8 +49,9 @@ Result<ActionPage> read_actions(std::string_view body, const std::string& where)
 
 struct MigrationPage {
     std::vector<UnconfirmedResize> resizes;
-    std::string last;   ///< what the next page is asked after
-    bool more = false;  ///< Nova says that there is one
+    std::map<ServerId, std::set<ServerId>> consumers;  ///< of all migrations, by server
+    std::string last;                                  ///< what the next page is asked after
+    bool more = false;                                 ///< Nova says that there is one
 };
 /// `{"migrations": [{"uuid", "instance_uuid", "source_compute", "status"}]}`
 Result<MigrationPage> read_migrations(std::string_view body, const std::string& where);

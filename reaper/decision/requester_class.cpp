@@ -20,10 +20,14 @@ bool is_handed_over(Operation operation) {
            operation == Operation::live_migrate;
 }
 
-/// May that be what the requester holds?
-bool may_be_its(const Request& request, const ResourceClass& offered, Amount held) {
+/// May that be what the requester holds? Other servers move from there, too, and what they hold may
+/// stay there for as long as their users like.
+bool may_be_its(const Request& request, const ServerId& consumer, const ResourceClass& offered,
+                Amount held) {
+    if (held <= 0 || consumer == unread_consumers) return false;
+    if (!request.migrations.empty()) return request.migrations.contains(consumer);
     const Amount wanted = request.resources.get(stands_for(offered));
-    return held > 0 && (request.operation == Operation::resize || wanted == 0 || wanted == held);
+    return request.operation == Operation::resize || wanted == 0 || wanted == held;
 }
 
 /// By what is held on the host that it leaves.
@@ -36,7 +40,7 @@ std::optional<std::string> why_by_room(const CompiledPolicy& policy, const Reque
     for (const Provider& provider : host.providers)
         for (const auto& [consumer, held] : provider.other_consumers)
             for (const ResourceClass& offered : policy.revocable_classes)
-                if (consumer != unread_consumers && may_be_its(request, offered, held.get(offered)))
+                if (may_be_its(request, consumer, offered, held.get(offered)))
                     return "a server that holds " + offered.str() + " moves from " +
                            printable(host.name, 64) + ", as this one does";
     return std::nullopt;

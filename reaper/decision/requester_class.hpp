@@ -13,9 +13,9 @@ namespace reaper {
 
 /// Why it is; none: it is regular. The taggers judge what it asks for; of a running server, also
 /// what it holds: it may have got revocable room though its flavor does not ask for any. While it
-/// moves, Placement does not name it as the holder: if a server that moves from its host holds
-/// revocable room, the requester counts as that server. The host that it leaves must have been read
-/// for that.
+/// moves, Placement names one of its migrations as the holder. If these are not known, and a server
+/// that moves from its host holds revocable room, the requester counts as that server. The host
+/// that it leaves must have been read for that.
 std::optional<std::string> why_requester_revocable(const CompiledPolicy& policy,
                                                    const Request& request, const CloudIndex& hosts,
                                                    const TagData& tag_data);

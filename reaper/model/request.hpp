@@ -134,6 +134,9 @@ struct Request {
     std::map<std::string, std::string> excluded_hosts;
     /// The service host where its server is, or was last; empty: a new server, or unknown.
     std::string from_host;
+    /// The consumers in Placement that may hold what its server has while it moves; empty: not
+    /// known. It is not journalled.
+    std::set<ServerId> migrations{};
     PlacementConstraints placement;
     std::string flavor{};                                   ///< its name; empty if not known
     std::map<std::string, std::string> flavor_extra_specs;  ///< empty if not known

@@ -64,6 +64,9 @@ public:
     virtual ResultTask<std::vector<ActionRecord>> actions(ServerId id) = 0;
     /// All that wait for their users. None where we may not see them.
     virtual ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() = 0;
+    /// The consumers in Placement that held, or hold, what one server has while it moves: one for
+    /// each of its newest moves. None where we may not see them, or Nova is too old to show them.
+    virtual ResultTask<std::set<ServerId>> migrations_of(ServerId id) = 0;
     /// The servers of one request to boot, those that found no host too.
     virtual ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) = 0;
     /// A flavor as it is now; none if it does not exist.

@@ -659,6 +659,7 @@ void NameChanger::change(Request& request) const {
     request.placement.first_hosts = all_of(NameKind::machine, request.placement.first_hosts);
     request.role = Role{};
     request.lent_by.clear();
+    request.migrations = all_of(NameKind::consumer, request.migrations);
     request.victims_among = all_of(NameKind::consumer, request.victims_among);
 }
 

@@ -384,6 +384,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
         request.excluded_hosts.emplace(facts.host, *why);
     if (is_move(request.operation))
         request.from_host = facts.host.empty() ? facts.last_host : facts.host;
+    request.migrations = facts.migrations;
     land(facts, request);
     if (auto refused = refused_by_placement(request, rules)) return std::move(*refused);
     request.flavor = flavor.name;

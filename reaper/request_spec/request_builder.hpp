@@ -37,10 +37,11 @@ struct RequesterFacts {
     bool boot_from_volume = false;
     /// What Nova calls it, and its siblings.
     std::map<ServerId, std::string> names{};
-    ProjectId project;             ///< whose it is; a live migration's notice does not say
-    std::string host;              ///< where it is now; empty while it has none
-    std::string last_host;         ///< of one that has none: where it was, as far as that is known
-    std::optional<Flavor> flavor;  ///< its present one
+    ProjectId project;      ///< whose it is; a live migration's notice does not say
+    std::string host;       ///< where it is now; empty while it has none
+    std::string last_host;  ///< of one that has none: where it was, as far as that is known
+    std::set<ServerId> migrations{};  ///< the consumers of its moves; empty: not known
+    std::optional<Flavor> flavor;     ///< its present one
     std::map<std::string, std::string> metadata{};  ///< where a res-type constraint may stand
     /// Its image as it is now, and as Nova took it over when the server was made; each empty if it
     /// can't be determined (there is none, no right to see it, an older Nova).

@@ -103,8 +103,11 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
     std::optional<Result<std::optional<ServerGroup>>> group;
     std::optional<Result<std::vector<ServerId>>> siblings;
     std::optional<Result<ImageProperties>> image;
+    std::optional<Result<std::set<ServerId>>> migrations;
     std::vector<Task<void>> parts;
     parts.push_back(keep(cloud.compute.release(), release));
+    if (notice.event == FailureEvent::migrate_server)
+        parts.push_back(keep(cloud.compute.migrations_of(notice.server), migrations));
     // Nova lets a server be in one group at most.
     if (!facts.group_ids.empty())
         parts.push_back(keep(cloud.compute.server_group(facts.group_ids.back()), group));
@@ -130,6 +133,10 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
     if (image) {
         if (!*image) co_return image->error();
         facts.image_properties = std::move(**image);
+    }
+    if (migrations) {
+        if (!*migrations) co_return migrations->error();
+        facts.migrations = std::move(**migrations);
     }
     // One that is shelved has no host, but stays in the cell of its last one.
     if (notice.event == FailureEvent::unshelve_server && facts.host.empty()) {

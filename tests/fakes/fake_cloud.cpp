@@ -331,6 +331,14 @@ ResultTask<std::vector<UnconfirmedResize>> FakeCloud::unconfirmed_resizes() {
     co_return resizes;
 }
 
+ResultTask<std::set<ServerId>> FakeCloud::migrations_of(ServerId id) {
+    co_await breathe();
+    if (auto error = note("migrations of " + id.str())) co_return *error;
+    const auto found = migrations.find(id);
+    if (found == migrations.end()) co_return std::set<ServerId>{};
+    co_return found->second;
+}
+
 ResultTask<std::optional<std::string>> FakeCloud::last_host(ServerId id) {
     co_await breathe();
     if (auto error = note("last host " + id.str())) co_return *error;

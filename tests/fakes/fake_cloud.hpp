@@ -120,6 +120,7 @@ public:
     /// Locks it, as a user of that project.
     void lock(const std::string& id, const std::string& project);
     std::vector<UnconfirmedResize> resizes;
+    std::map<ServerId, std::set<ServerId>> migrations;  ///< of each server
     void leave_behind(const std::string& id, const std::string& host, Resources held);
     std::map<ServerId, std::string> last_hosts;
     std::vector<ServerRecord> ended;  ///< all that Nova still knows of
@@ -171,6 +172,7 @@ public:
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
     ResultTask<std::optional<std::string>> last_host(ServerId id) override;
     ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() override;
+    ResultTask<std::set<ServerId>> migrations_of(ServerId id) override;
     ResultTask<HostNumbers> host_numbers() override;
     ResultTask<std::optional<LoadAverages>> load_averages(HostId host) override;
     ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,

@@ -296,6 +296,37 @@ TEST_F(GatewayKinds, AMoveOutOfRevocableRoomDeletesNoServer) {
     cloud.recorded_actions["req-2"] = action;
     search_for("req-2", two_cpus_that("PREFER_REGULAR"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+    // So it is where Nova names its migrations.
+    cloud.migrations[ServerId{id}] = {ServerId{uuid_of("migration")}};
+    action.request = RequestId{"req-3"};
+    cloud.recorded_actions["req-3"] = action;
+    search_for("req-3", two_cpus_that("PREFER_REGULAR"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+/// As a resize that its user never confirms.
+TEST_F(GatewayKinds, WhatAnotherServerLeftBehindMakesNoMoverRevocable) {
+    full_host();
+    oversold_host("host2", 4);
+    const std::string id = uuid_of("mover");
+    ServerRecord& record = cloud.add_server(id, "host2", "regular", Resources{}).record;
+    record.flavor = flavor_of(2);
+    record.server.status = "MIGRATING";
+    record.server.task_state = "migrating";
+    Consumer own;
+    own.holds[HostId{"rp-host2"}] = Resources{{"MEMORY_MB", 2048}};
+    Consumer left;
+    left.holds[HostId{"rp-host2"}] = Resources{{"CUSTOM_REVOCABLE_VCPU", 2}};
+    cloud.consumers[ServerId{uuid_of("migration")}] = own;
+    cloud.consumers[ServerId{uuid_of("resized")}] = left;
+    cloud.migrations[ServerId{id}] = {ServerId{uuid_of("migration")}};
+    ActionRecord action;
+    action.name = "live-migration";
+    action.request = RequestId{"req-1"};
+    cloud.recorded_actions["req-1"] = action;
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(GatewayKinds, ContradictingTraitsAreRefused) {

@@ -785,5 +785,16 @@ TEST(NovaFormat, AnUnconfirmedResizeOfAHostThatNovaKeepsToItselfIsNotKnown) {
     EXPECT_EQ(page->last, "m-2");
 }
 
+TEST_F(NovaTest, ListsTheMigrationsOfOneServer) {
+    cloud.on("GET /nova/v2.1/os-migrations?instance_uuid=s-1", json_reply(200, R"({"migrations": [
+        {"uuid": "m-2", "status": "pre-migrating", "instance_uuid": "s-1"},
+        {"uuid": "m-3", "status": "finished", "instance_uuid": "s-2", "source_compute": "c1"},
+        {"uuid": "m-1", "status": "error", "instance_uuid": "s-1"}]})"));
+    cloud.on("GET /nova/v2.1/os-migrations?instance_uuid=s-2", json_reply(403, "{}"));
+    EXPECT_THAT(cloud.run(nova().migrations_of(ServerId("s-1"))).value(),
+                ::testing::UnorderedElementsAre(ServerId("m-1"), ServerId("m-2")));
+    EXPECT_THAT(cloud.run(nova().migrations_of(ServerId("s-2"))).value(), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace reaper::nova_test
