@@ -20,15 +20,27 @@ bool is_bare_metal(const Provider& provider, const ResourceClass& resource_class
                [&](const ResourceClass& name) { return provider.inventories.contains(name); });
 }
 
-}  // namespace
-
-Amount Inventory::capacity() const {
-    // Placement computes int((total - reserved) * ratio) in double precision: do the same.
-    const double exact = static_cast<double>(total - reserved) * allocation_ratio;
+/// `int(amount * ratio)`, in double precision.
+Amount times(Amount amount, double ratio) {
+    const double exact = static_cast<double>(amount) * ratio;
     if (!(exact > 0)) return 0;
     if (exact >= static_cast<double>(std::numeric_limits<Amount>::max()))
         return std::numeric_limits<Amount>::max();
     return static_cast<Amount>(std::floor(exact));
+}
+
+}  // namespace
+
+Amount Inventory::capacity() const {
+    // Its searches calculate in the database, where MySQL and MariaDB keep the ratio in single
+    // precision: 1.4 as 1.39999998, so that 111 of 80 * 1.4 are found.
+    constexpr double most = std::numeric_limits<float>::max();
+    const double searched = static_cast<float>(std::min(allocation_ratio, most));
+    return times(total - reserved, std::min(allocation_ratio, searched));
+}
+
+Amount Inventory::shown_capacity() const {
+    return times(total - reserved, allocation_ratio);
 }
 
 Amount Provider::capacity(const ResourceClass& resource_class) const {

@@ -28,9 +28,11 @@ struct Inventory {
     /// known.
     bool capacity_only = false;
 
-    /// `(total - reserved) * allocation_ratio`, rounded down as Placement does: what new consumers
-    /// may hold now. For what a deletion gives, see Provider::capacity.
+    /// `(total - reserved) * allocation_ratio`, rounded down as Placement's searches do: what new
+    /// consumers may hold now. For what a deletion gives, see Provider::capacity.
     Amount capacity() const;
+    /// What Placement's answers call its capacity, which may be one more.
+    Amount shown_capacity() const;
     /// May one consumer hold so much of it?
     bool allows(Amount amount) const {
         return amount >= min_unit && amount <= max_unit &&

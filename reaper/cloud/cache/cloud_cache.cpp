@@ -169,7 +169,8 @@ void CloudCache::keep_limits(Host& host) const {
             if (old.id != provider.id) continue;
             for (auto& [name, inventory] : provider.inventories) {
                 const auto at = old.inventories.find(name);
-                if (at != old.inventories.end() && at->second.capacity() == inventory.capacity())
+                if (at != old.inventories.end() &&
+                    at->second.shown_capacity() == inventory.capacity())
                     inventory = at->second;
             }
         }

@@ -477,9 +477,10 @@ TEST_F(LivePictureTest, HypervisorsOfOneServiceKeepTheirOwnServers) {
 
 TEST_F(LivePictureTest, UnitLimitsOfAnExactReadingOutliveABulkReading) {
     HostReading exact = reading("a", 5, {});
-    exact.states.begin()->second.inventories[ResourceClass{"VCPU"}].max_unit = 4;
+    exact.states.begin()->second.inventories[ResourceClass{"VCPU"}] = {
+        .total = 80, .allocation_ratio = 1.4, .max_unit = 4};
     cache.apply(exact);
-    for (const Amount capacity : {8, 9}) {
+    for (const Amount capacity : {112, 113}) {
         Snapshot snapshot;
         snapshot.taken_at = at(6);
         snapshot.hosts.push_back(host("a", {{"VCPU", capacity}}));
@@ -488,8 +489,8 @@ TEST_F(LivePictureTest, UnitLimitsOfAnExactReadingOutliveABulkReading) {
         bulk.at(ResourceClass{"VCPU"}).capacity_only = true;
         cache.replace(std::move(snapshot), taggers_, tag_data_);
         const auto& vcpu = cache.find(HostId{"a"})->root().inventories.at(ResourceClass{"VCPU"});
-        EXPECT_EQ(vcpu.max_unit == 4, capacity == 8) << capacity;
-        EXPECT_EQ(vcpu.capacity_only, capacity != 8) << capacity;
+        EXPECT_EQ(vcpu.max_unit == 4, capacity == 112) << capacity;
+        EXPECT_EQ(vcpu.capacity_only, capacity != 112) << capacity;
     }
 }
 

@@ -51,6 +51,16 @@ TEST(Room, ReservedAndRatioCount) {
     EXPECT_EQ(slots_on(a, {{"VCPU", 1}}), 12);
 }
 
+TEST(Room, PlacementsSearchesKnowARatioInSinglePrecision) {
+    const Inventory below{.total = 80, .allocation_ratio = 1.4};
+    EXPECT_EQ(below.capacity(), 111);
+    EXPECT_EQ(below.shown_capacity(), 112);
+    const Inventory above{.total = 10, .allocation_ratio = 1.1};
+    EXPECT_EQ(above.capacity(), 11);
+    const Inventory huge{.total = 1, .allocation_ratio = 1e308};
+    EXPECT_EQ(huge.capacity(), huge.shown_capacity());
+}
+
 TEST(Room, OverfullHostHasNoSlotAndNegativeRoom) {
     Host a = host("a", {{"VCPU", 4}});
     a.providers[0].used = Resources{{"VCPU", 6}};
