@@ -507,6 +507,8 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))
         return Refused{std::move(*why)};
+    if (auto why = refused_for_isolation(request, policy.scheduler, hosts))
+        return Refused{std::move(*why)};
     if (auto why = why_cell_unknown(request, policy.scheduler, hosts))
         return Refused{std::move(*why)};
     const std::function<Decision(ResType)> search = [&](ResType type) -> Decision {

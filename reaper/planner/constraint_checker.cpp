@@ -427,6 +427,23 @@ std::string to_string(const std::vector<std::set<std::string>>& shards) {
     return text;
 }
 
+std::optional<std::string> refused_for_isolation(const Request& request,
+                                                 const SchedulerRules& rules,
+                                                 const CloudIndex& cloud) {
+    if (!rules.trait_isolation || request.groups.empty() || !ungrouped_resources(request).empty())
+        return std::nullopt;
+    auto traits = all_required_traits(request);
+    traits.insert(request.res_type_traits.begin(), request.res_type_traits.end());
+    for (const std::uint32_t row : cloud.order())
+        for (const auto& [uuid, aggregate] : cloud.row(row).host->member_of)
+            if (const auto trait = isolating_trait(aggregate.metadata, traits))
+                return "all resources of the request are in groups, and aggregate " +
+                       in_quotes(aggregate.name) + " is for requests that require " +
+                       printable(*trait, 100) +
+                       ": Placement refuses to search for that, so no room can help it";
+    return std::nullopt;
+}
+
 std::optional<std::string> outside_all_shards(const Request& request, const SchedulerRules& rules,
                                               const CloudIndex& cloud) {
     if (rules.watched.empty()) return std::nullopt;

@@ -101,6 +101,12 @@ private:
 std::optional<std::string> outside_all_shards(const Request& request, const SchedulerRules& rules,
                                               const CloudIndex& cloud);
 
+/// Why Placement refuses Nova's search for it, whatever room there is: all its resources are in
+/// groups, and Nova has to leave out the aggregates that are for requests with other traits.
+std::optional<std::string> refused_for_isolation(const Request& request,
+                                                 const SchedulerRules& rules,
+                                                 const CloudIndex& cloud);
+
 /// Is a host that is in these aggregates of the shard (names or UUIDs)?
 bool in_shard(const HostAggregates& aggregates, const std::set<std::string>& shard);
 

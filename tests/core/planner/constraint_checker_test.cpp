@@ -595,5 +595,23 @@ TEST(ConstraintChecker, ARequestOutsideEveryShardIsReported) {
     EXPECT_EQ(outside_all_shards(elsewhere, rules, index), std::nullopt);
 }
 
+TEST(ConstraintChecker, WhatIsAllInGroupsHasNoSearchBesideIsolatedAggregates) {
+    Snapshot cloud = three_hosts();
+    cloud.hosts[1].member_of =
+        HostAggregates{{"uuid-b", {"gpus", {{"trait:CUSTOM_GPU", "required"}}}}};
+    const CloudIndex index{cloud};
+    SchedulerRules rules;
+    rules.trait_isolation = true;
+    Request grouped = request(half);
+    EXPECT_EQ(refused_for_isolation(grouped, rules, index), std::nullopt);
+    grouped.groups.push_back({"1", half, {}, {}});
+    const auto why = refused_for_isolation(grouped, rules, index);
+    ASSERT_TRUE(why);
+    EXPECT_THAT(*why, HasSubstr("aggregate 'gpus' is for requests that require CUSTOM_GPU"));
+    EXPECT_EQ(refused_for_isolation(grouped, {}, index), std::nullopt);
+    grouped.required_traits = {Trait{"CUSTOM_GPU"}};
+    EXPECT_EQ(refused_for_isolation(grouped, rules, index), std::nullopt);
+}
+
 }  // namespace
 }  // namespace reaper::places_test
