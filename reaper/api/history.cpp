@@ -68,6 +68,7 @@ Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock) {
 /// names the one that is not understood.
 Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
     JournalQuery asked;
+    asked.patient = true;
     asked.project = query.text("project");
     asked.flavor = query.text("flavor");
     asked.host = query.text("host");

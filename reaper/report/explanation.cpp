@@ -283,6 +283,7 @@ std::optional<ChosenServer> waited_for(const Request& request, TimePoint receive
 ResultTask<std::optional<TimePoint>> oldest_read(JournalReader& journal) {
     std::optional<TimePoint> at;
     JournalQuery query;
+    query.patient = true;
     query.skip = most_waiting_read - 1;
     query.limit = 1;
     auto found = co_await journal.find_requests(std::move(query));
@@ -297,6 +298,7 @@ ResultTask<std::optional<Explanation>> of_requester(JournalReader& journal, std:
     auto since = co_await oldest_read(journal);
     if (!since) co_return since.error();
     JournalQuery query;
+    query.patient = true;
     query.since = *since;
     query.server = asked;
     query.limit = most_chosen;

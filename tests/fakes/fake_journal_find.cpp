@@ -79,6 +79,7 @@ Things looked_for(const Things& oldest_first, const JournalQuery& query) {
 }  // namespace
 
 ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     auto lines = co_await list(std::numeric_limits<int>::max());
     if (!lines) co_return lines;
     if (!query.after.empty()) {
@@ -97,6 +98,7 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery 
 }
 
 ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     constexpr TimePoint always{};
     auto victims = co_await victims_since(always);
     if (!victims) co_return victims;
@@ -125,6 +127,7 @@ ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery qu
 }
 
 ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     const auto lost = co_await begin();
     if (lost) co_return *lost;
     if (events_fail) co_return *events_fail;

@@ -335,6 +335,17 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
     EXPECT_EQ(walk("/v1/journal_events", "events", "?limit=1", "/reason"), reasons);
 }
 
+TEST_F(ApiTest, NoSearchOfAClientGoesBeforeTheReapersOwnCalls) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-0", "wanting-0");
+    const int own = journal.impatient;
+    for (const char* const list : {"requests", "victims", "journal_events"})
+        get("/v1/" + std::string{list});
+    answer(404, "GET /v1/explain/{server}", "/v1/explain/no-such");
+    EXPECT_EQ(journal.impatient, own);
+}
+
 TEST_F(ApiTest, WhatTheCloudCouldNotAnswerIsReported) {
     full_host("h1");
     start_and_read_the_cloud();

@@ -11,6 +11,7 @@ namespace reaper::journal::test::journal_find_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class JournalFind : public OnEveryEngine {
@@ -434,6 +435,26 @@ TEST_P(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
     EXPECT_TRUE(known(with(&JournalQuery::flavor, "gpu")).flavor) << "a victim's";
     EXPECT_FALSE(known(with(&JournalQuery::flavor, "m1")).flavor);
     EXPECT_TRUE(known({}).host && known({}).flavor) << "what is not asked is known";
+}
+
+TEST_P(JournalFind, AClientsSearchThatTakesTooLongIsGivenUp) {
+    for (int i = 0; i < 200; ++i) cull("more-" + std::to_string(i), "web", "m1.large", 300 + i, {});
+    JournalOptions options;
+    options.longest_search = std::chrono::milliseconds{-1};
+    open(options);
+    JournalQuery query = with(&JournalQuery::server, "no-such");
+    EXPECT_THAT(requests(query), IsEmpty()) << "the reaper's own";
+    query.patient = true;
+    const auto given_up = wait(journal_->find_requests(query));
+    EXPECT_EQ(given_up.has_value(), GetParam() == Engine::mariadb) << "it has journal.timeout";
+    if (!given_up) {
+        EXPECT_THAT(given_up.error().what, HasSubstr("narrow `since`"));
+    }
+    query.patient = false;
+    EXPECT_THAT(requests(query), IsEmpty()) << "what comes next has no end";
+    auto reader = home_->open_for_reading().value();
+    query.patient = true;
+    EXPECT_TRUE(wait(reader->find_requests(query))) << "it keeps no reaper waiting";
 }
 
 TEST_P(JournalFind, AReaderFindsWhileTheReaperWrites) {
