@@ -146,6 +146,17 @@ TEST_F(ProtectionsApi, OneThatIsNotWrittenIsNotInForce) {
     EXPECT_THAT(list(), IsEmpty());
 }
 
+TEST_F(ProtectionsApi, ItIsInForceAndEndsWithoutItsEvent) {
+    full_host();
+    start_and_read_the_cloud();
+    journal.fails = [](const std::string& what) { return what.starts_with("event "); };
+    protect(R"({"server": "host1b"})");
+    EXPECT_EQ(list().size(), 1U);
+    answer(200, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "host1b"})");
+    EXPECT_THAT(list(), IsEmpty());
+    EXPECT_FALSE(noted("server-protected") || noted("server-unprotected"));
+}
+
 TEST_F(ProtectionsApi, AnOperatorEndsItByIdOrName) {
     full_host();
     cloud.server_at("host1b").record.server.name = "db";
