@@ -532,6 +532,10 @@ TEST_F(ApiTest, APlanThatCantBeUnderstoodIsRefused) {
           R"({"project": "regular", "resources": "VCPU=1"}, {})",
           R"({"project": "regular", "resources": "VCPU=1", "slots": 0})"})
         answer(400, "POST /v1/plan", "/v1/plan", body);
+    const std::string large = R"({"project": "regular", "resources": "VCPU=1", "slots": 1001})";
+    const json refused = answer(400, "POST /v1/plan", "/v1/plan", large, {api::Access::look, {}});
+    EXPECT_THAT(why(refused), HasSubstr("at most 1000"));
+    answer(200, "POST /v1/plan", "/v1/plan", large);
 }
 
 /// A document of any depth would overflow the stack where it is written again.
