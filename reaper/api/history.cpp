@@ -390,7 +390,7 @@ HttpResponse never_chosen(const Backend& backend, const std::string& asked) {
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts())
             for (const Server& server : host->servers)
-                if (server.id.str() == asked || server.name == asked)
+                if (server.id.str() == asked || is_name(asked, server.name))
                     return answered(
                         {{"asked", asked},
                          {"server", server.id.str()},

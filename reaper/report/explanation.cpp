@@ -319,7 +319,7 @@ ResultTask<std::optional<Explanation>> of_requester(JournalReader& journal, std:
 
 bool is_asked(const Explanation& told, const ExplainedServer& server) {
     return told.asked == told.request.id.str() || told.asked == server.victim.server.str() ||
-           told.asked == server.victim.name;
+           is_name(told.asked, server.victim.name);
 }
 
 /// When the last deletion was sent of what was asked about.
@@ -346,7 +346,7 @@ static ResultTask<std::optional<Explanation>> find_in_requests(JournalReader& jo
 std::optional<ServerId> waiting_server(const Request& request, const std::string& asked) {
     for (const ServerId& each : request.requesters) {
         const auto name = request.requester_names.find(each);
-        const bool named = name != request.requester_names.end() && name->second == asked;
+        const bool named = name != request.requester_names.end() && is_name(asked, name->second);
         if (named || each.str() == asked) return each;
     }
     return std::nullopt;

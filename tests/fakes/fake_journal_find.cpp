@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fakes/fake_journal.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::test {
 namespace {
@@ -49,9 +50,10 @@ bool concerns(const JournalQuery& query, const RequestRecord& record) {
     bool named = server.empty();
     for (const auto& requester : record.request.requesters)
         named = named || requester.str() == server;
-    for (const auto& [id, name] : record.request.requester_names) named = named || name == server;
+    for (const auto& [id, name] : record.request.requester_names)
+        named = named || is_name(server, name);
     each_chosen(record, [&](const Victim& each) {
-        named = named || each.server.str() == server || each.name == server;
+        named = named || each.server.str() == server || is_name(server, each.name);
     });
     return named && record.request.id.str().starts_with(query.id_begins) &&
            in_time(query, record.received_at) && ended_so(query, record.outcome) &&
@@ -113,7 +115,7 @@ ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery quer
                (!query.project.empty() && victim.project.str() != query.project) ||
                (!query.host.empty() && victim.host != query.host) ||
                (!query.server.empty() && victim.server.str() != query.server &&
-                victim.name != query.server);
+                !is_name(query.server, victim.name));
     });
     std::reverse(victims->begin(), victims->end());
     cut(*victims, query.limit, query.skip);
@@ -170,7 +172,7 @@ ResultTask<std::vector<ChosenServer>> FakeJournal::chosen(std::string server, in
         const RequestRecord& record = entry.second;
         std::map<ServerId, ChosenServer> of_request;
         each_chosen(record, [&](const Victim& each) {
-            if (each.server.str() == server || each.name == server)
+            if (each.server.str() == server || is_name(server, each.name))
                 of_request[each.server] = {record.request.id, record.received_at, each.server,
                                            each.name,         each.project,       each.host};
         });

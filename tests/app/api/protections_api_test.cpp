@@ -172,6 +172,18 @@ TEST_F(ProtectionsApi, AnOperatorEndsItByIdOrName) {
     answer(404, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "db"})");
 }
 
+TEST_F(ProtectionsApi, AUuidIsNeverAnothersName) {
+    full_host();
+    const std::string gone = uuid_of("gone");
+    cloud.server_at("host1b").record.server.name = gone;
+    start_and_read_the_cloud();
+    const std::string body = R"({"server": ")" + gone + R"("})";
+    protect(body, 404);
+    protect(R"({"server": "host1b"})");
+    answer(404, "POST /v1/unprotect", "/v1/unprotect", body);
+    answer(404, "GET /v1/explain/{server}", "/v1/explain/" + gone);
+}
+
 TEST_F(ProtectionsApi, WhatCanNotBeDoneIsRefusedWithTheReason) {
     full_host();
     for (const char* id : {"host1a", "host1b"}) cloud.server_at(id).record.server.name = "twin";
