@@ -6,7 +6,9 @@
 // own; they end where a call of the store ends (see storage_error).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -101,6 +103,9 @@ public:
     virtual std::int64_t changes() const = 0;
     /// False: none was begun, or the engine undid it by itself.
     virtual bool in_transaction() const = 0;
+    /// What is asked then, and takes longer, fails; none: there is no end. (MariaDB: each statement
+    /// has one of its own, journal.timeout.)
+    virtual void give_up_at(std::optional<std::chrono::steady_clock::time_point> /*end*/) {}
 
 private:
     friend class Transaction;

@@ -114,7 +114,8 @@ const char* mariadb_advice(unsigned code) {
         case Code::not_ready: return "the node is not part of the cluster's primary component";
         case Code::option_prevents:
         case Code::read_only: return "the server takes no writes";
-        case Code::took_too_long: return "the server is too slow, or journal.timeout is too short";
+        case Code::took_too_long:
+            return "narrow `since`, or the server is too slow, or journal.timeout too short";
         case Code::tls_error: return "check journal.ca_file and the server's certificate";
         case Code::socket_error:
         case Code::connect_error:

@@ -36,6 +36,9 @@ struct JournalOptions {
     std::int64_t max_bytes = std::int64_t{1} << 30;
     /// How long a call that a database server undid is tried again (SQLite: never).
     std::chrono::milliseconds retry_for{10'000};
+    /// A client's search that takes longer is given up, since the reaper's own calls wait for it.
+    /// (SQLite; MariaDB: `timeout` of the address.)
+    std::chrono::milliseconds longest_search{2'000};
     /// Checked in the transaction that writes the step of a deletion; null: none.
     std::shared_ptr<const DeletionLimit> limit{};
     /// Called before a journal is begun in the place of one whose protections of servers can't be

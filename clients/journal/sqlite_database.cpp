@@ -7,6 +7,9 @@ namespace {
 
 constexpr int busy_milliseconds = 5'000;
 
+/// Of SQLite's virtual machine, between two looks at the clock: less than a millisecond.
+constexpr int steps_at_a_time = 1'000;
+
 constexpr const char* free_space = "the disk is full: free some space";
 
 /// `system_error`: errno of the call below SQLite's, where there was one.
@@ -25,6 +28,7 @@ std::string sqlite_advice(int code, int system_error) {
         case SQLITE_NOTADB: return "the file is not an SQLite database: move it aside";
         case SQLITE_BUSY:
         case SQLITE_LOCKED: return "another program has locked it: find it and stop it";
+        case SQLITE_INTERRUPT: return "it takes too long: narrow `since`";
         case SQLITE_IOERR: return "the disk or its file system fails: see the kernel's log";
         default: return "";
     }
@@ -105,6 +109,17 @@ Prepared& SqliteDatabase::prepared(const char* sql) {
         cached = std::make_unique<SqlitePrepared>(statement);
     }
     return *cached;
+}
+
+void SqliteDatabase::give_up_at(std::optional<std::chrono::steady_clock::time_point> end) {
+    end_ = end.value_or(end_);
+    const auto is_over = [](void* given) {
+        return std::chrono::steady_clock::now() > static_cast<SqliteDatabase*>(given)->end_ ? 1 : 0;
+    };
+    if (end)
+        sqlite3_progress_handler(handle_.get(), steps_at_a_time, is_over, this);
+    else
+        sqlite3_progress_handler(handle_.get(), 0, nullptr, nullptr);
 }
 
 void SqliteDatabase::execute(const std::string& sql) {

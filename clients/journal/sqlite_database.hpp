@@ -21,6 +21,7 @@ public:
     std::int64_t last_row() const override { return sqlite3_last_insert_rowid(handle_.get()); }
     std::int64_t changes() const override { return sqlite3_changes(handle_.get()); }
     bool in_transaction() const override { return sqlite3_get_autocommit(handle_.get()) == 0; }
+    void give_up_at(std::optional<std::chrono::steady_clock::time_point> end) override;
 
 private:
     Prepared& prepared(const char* sql) override;
@@ -33,6 +34,7 @@ private:
         void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
     };
     std::unique_ptr<sqlite3, Close> handle_;
+    std::chrono::steady_clock::time_point end_{};  ///< of give_up_at
     std::map<std::string_view, std::unique_ptr<Prepared>> statements_;
 };
 

@@ -122,6 +122,24 @@ public:
     Result<std::vector<KnownReservation>> reservations();
 
     const std::string& path() const noexcept { return path_; }
+    /// Until it is destroyed, a call that takes longer than `longest_search` fails.
+    class Limit {
+    public:
+        explicit Limit(Database& database, std::chrono::milliseconds longest)
+            : database_(database) {
+            database_.give_up_at(std::chrono::steady_clock::now() + longest);
+        }
+        ~Limit() { database_.give_up_at({}); }
+        Limit& operator=(Limit&&) = delete;
+
+    private:
+        Database& database_;
+    };
+    /// Readers keep no writer waiting: they have no limit.
+    std::unique_ptr<Limit> limited(bool searches) {
+        return searches && ownership_ ? std::make_unique<Limit>(database_, options_.longest_search)
+                                      : nullptr;
+    }
     /// How a call that the engine undid is tried again.
     Retries retries() const { return Retries{options_.retry_for}; }
 

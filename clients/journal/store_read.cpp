@@ -230,7 +230,8 @@ namespace {
 
 // In each statement: ?1 since, ?2 until, ?3 project, ?4 host, ?5 flavor, ?6 server, ?7 outcome (or
 // `none`: it has none yet), ?8 limit, ?9 skip, ?10 the row before which requests are, ?11 and ?12
-// the first and last id of requests. An empty text leaves nothing out. What is not JSON is left out
+// the first and last id of requests, ?13 the server's name (NULL: ?6 is a UUID, no name). An empty
+// text leaves nothing out. What is not JSON is left out
 // by the conditions that read JSON, and breaks nothing.
 #define OUTCOME_FITS \
     "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
@@ -255,11 +256,11 @@ namespace {
         " AND " NOT_TAKEN_BACK                                                                     \
         "))"                                                                                       \
         " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq "        \
-        "AND (chosen.server = ?6 OR chosen.name = ?6)) "                                           \
+        "AND (chosen.server = ?6 OR chosen.name = ?13)) "                                          \
         "OR EXISTS (SELECT 1 FROM " REQUESTERS                                                     \
         " AS waiting WHERE waiting.value = ?6) "                                                   \
         "OR EXISTS (SELECT 1 FROM " REQUESTER_NAMES                                                \
-        " AS named WHERE named.value = ?6) "                                                       \
+        " AS named WHERE named.value = ?13) "                                                      \
         "OR (?6 LIKE 'req-________%' AND substr(id, 1, length(?6)) = ?6))"                         \
         " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
 
@@ -286,7 +287,7 @@ constexpr const char* requests_of_flavor_sql = REQUESTS(
     "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "         \
     "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS \
     " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"              \
-    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                               \
+    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?13)"                              \
     " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN                        \
     " WHERE plan.request = sent.request "                                                  \
     "AND " VICTIM_SERVER " = sent.server AND " VICTIM_FLAVOR                               \
@@ -313,7 +314,7 @@ constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.pro
     "request.outcome = 'dry-run' AND request.finished_at >= ?1 "                              \
     "AND request.finished_at < ?2 AND " OUTCOME_FITS                                          \
     " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                 \
-    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?6)"                                \
+    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?13)"                               \
     " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN                           \
     " WHERE plan.request = chosen.request "                                                   \
     "AND " VICTIM_SERVER " = chosen.server AND " VICTIM_FLAVOR                                \
@@ -369,7 +370,7 @@ constexpr const char* found_events_sql =
 constexpr const char* chosen_sql =
     "SELECT request.id, request.received_at, chosen.server, chosen.name, chosen.project, "
     "chosen.host, chosen.project_name FROM chosen JOIN request ON request.seq = chosen.request "
-    "WHERE chosen.server = ?1 OR chosen.name = ?1 "
+    "WHERE chosen.server = ?1 OR chosen.name = ?3 "
     "ORDER BY request.seq DESC, chosen.server LIMIT ?2";
 
 std::int64_t rows_at_most(int limit) {
@@ -380,6 +381,7 @@ void bind(Statement& select, const JournalQuery& query) {
     select.bind(1, query.since.value_or(TimePoint{Duration::min()}));
     select.bind(2, query.until.value_or(TimePoint{Duration::max()}));
     select.bind(3, query.project).bind(4, query.host).bind(5, query.flavor).bind(6, query.server);
+    if (!is_uuid(query.server)) select.bind(13, query.server);
     select.bind(7, query.under_way ? std::string_view{"none"}
                    : query.outcome ? to_string(*query.outcome)
                                    : std::string_view{});
@@ -457,6 +459,7 @@ Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int l
     std::vector<ChosenServer> found;
     auto select = database_.statement(chosen_sql);
     select.bind(1, server).bind(2, rows_at_most(limit));
+    if (!is_uuid(server)) select.bind(3, server);
     while (select.step())
         found.push_back({RequestId{select.text(0)}, select.time(1), ServerId{select.text(2)},
                          select.text(3), ProjectId{select.text(4)}, select.text(5),

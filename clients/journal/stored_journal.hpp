@@ -81,22 +81,22 @@ public:
         return call(&Store::list, limit);
     }
     ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override {
-        return call(&Store::find_requests, std::move(query));
+        return search(&Store::find_requests, std::move(query));
     }
     ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override {
-        return call(&Store::find_victims, std::move(query));
+        return search(&Store::find_victims, std::move(query));
     }
     ResultTask<KnownValues> known_values(JournalQuery query) override {
-        return call(&Store::known_values, std::move(query));
+        return search(&Store::known_values, std::move(query));
     }
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override {
-        return call(&Store::chosen, std::move(server), limit);
+        return call_in(Grouping::patient, &Store::chosen, std::move(server), limit);
     }
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
         return call_in(Grouping::reads, &Store::record, std::move(id));
     }
     ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override {
-        return call(&Store::find_messages, std::move(query));
+        return search(&Store::find_messages, std::move(query));
     }
     ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override {
         return call(&Store::note_freed_room, std::move(id), std::move(freed_room));
@@ -148,16 +148,16 @@ public:
         return call(&Store::events, limit);
     }
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override {
-        return call(&Store::find_events, std::move(query));
+        return search(&Store::find_events, std::move(query));
     }
     ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override {
-        return call(&Store::victims_by_flavor, since);
+        return call_in(Grouping::patient, &Store::victims_by_flavor, since);
     }
     ResultTask<JournalTotals> totals(TimePoint since) override {
-        return call(&Store::totals, since);
+        return call_in(Grouping::patient, &Store::totals, since);
     }
     ResultTask<Timeline> timeline(TimePoint since, Duration slot) override {
-        return call(&Store::timeline, since, slot);
+        return call_in(Grouping::patient, &Store::timeline, since, slot);
     }
 
 private:
@@ -166,11 +166,12 @@ private:
     /// Calls the store on its thread; keeps the arguments until then.
     template <class T, class... Params, class... Args>
     ResultTask<T> call_in(Grouping grouping, Result<T> (Store::*method)(Params...), Args... args) {
-        std::function<Result<T>()> job = [this, method,
+        std::function<Result<T>()> job = [this, method, grouping,
                                           kept = std::tuple<Args...>(std::move(args)...)] {
             return guarded<T>(path_, [&]() -> Result<T> {
                 return tried<T>([&]() -> Result<T> {
                     if (const auto ours = store_->check_ownership(); !ours) return ours.error();
+                    const auto limited = store_->limited(grouping == Grouping::patient);
                     const auto on_store = [&](const auto&... each) {
                         return (store_.get()->*method)(each...);
                     };
@@ -183,6 +184,11 @@ private:
     template <class T, class... Params, class... Args>
     ResultTask<T> call(Result<T> (Store::*method)(Params...), Args... args) {
         return call_in(Grouping::alone, method, std::move(args)...);
+    }
+    template <class T>
+    ResultTask<T> search(Result<T> (Store::*method)(const JournalQuery&), JournalQuery query) {
+        const Grouping grouping = query.patient ? Grouping::patient : Grouping::alone;
+        return call_in(grouping, method, std::move(query));
     }
     /// What comes by the thousand: those that wait for the disk at the same time are synced once.
     template <class T, class... Params, class... Args>

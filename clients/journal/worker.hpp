@@ -25,9 +25,10 @@ namespace reaper::journal {
 
 /// What a job is to a group.
 enum class Grouping {
-    alone,  ///< an open group ends before it
-    reads,  ///< may be one of an open group: its result is reported when that has ended well
-    writes  ///< begins a group, if others wait
+    alone,   ///< an open group ends before it
+    reads,   ///< may be one of an open group: its result is reported when that has ended well
+    writes,  ///< begins a group, if others wait
+    patient  ///< all others that wait go first, and there is no open group
 };
 
 /// All of it runs on the thread, and must not throw.
@@ -55,14 +56,16 @@ public:
             // The caller's loop must not run dry while the job is on this thread.
             auto back = asio::prefer(asio::get_associated_executor(handler),
                                      asio::execution::outstanding_work.tracked);
-            if (waiting_.load() >= max_waiting_) {
+            const bool patient = grouping == Grouping::patient;
+            std::atomic<int>& waiting = patient ? patient_ : waiting_;
+            if (waiting.load() >= max_waiting_) {
                 auto refuse = [overload, handler = std::move(handler)]() mutable {
                     std::move(handler)(Result<T>{overload});
                 };
                 asio::dispatch(back, std::move(refuse));
                 return;
             }
-            waiting_.fetch_add(1);
+            waiting.fetch_add(1);
             auto work = [this, job, grouping, back, handler = std::move(handler)]() mutable {
                 enter(grouping);
                 auto answer =
@@ -72,7 +75,7 @@ public:
                     asio::post(back, [answer] { answer->tell(); });
                 });
             };
-            asio::post(thread_, std::move(work));
+            post(std::move(work), patient);
         };
         return asio::async_initiate<const asio::use_awaitable_t<>, void(Result<T>)>(
             std::move(start), asio::use_awaitable);
@@ -89,6 +92,20 @@ private:
         Result<T> result;
         Handler handler;
     };
+
+    template <class Work>
+    void post(Work work, bool patient) {
+        auto turn = [this, patient, work = std::move(work)]() mutable {
+            // To the end of the queue, where one of the others is.
+            if (patient && waiting_.load() > 0) return post(std::move(work), patient);
+            if (patient) {
+                patient_.fetch_sub(1);
+                waiting_.fetch_add(1);
+            }
+            work();
+        };
+        boost::asio::post(thread_, std::move(turn));
+    }
 
     // On the thread:
     void enter(Grouping grouping) {
@@ -114,6 +131,7 @@ private:
     bool open_ = false;
     std::vector<Tell> held_;  // of the open group
     std::atomic<int> waiting_{0};
+    std::atomic<int> patient_{0};  // those whose turn has not come, not among `waiting_`
     int max_waiting_;
     boost::asio::thread_pool thread_{1};  // ends first
 };

@@ -68,6 +68,7 @@ Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock) {
 /// names the one that is not understood.
 Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
     JournalQuery asked;
+    asked.patient = true;
     asked.project = query.text("project");
     asked.flavor = query.text("flavor");
     asked.host = query.text("host");
@@ -389,7 +390,7 @@ HttpResponse never_chosen(const Backend& backend, const std::string& asked) {
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts())
             for (const Server& server : host->servers)
-                if (server.id.str() == asked || server.name == asked)
+                if (server.id.str() == asked || is_name(asked, server.name))
                     return answered(
                         {{"asked", asked},
                          {"server", server.id.str()},

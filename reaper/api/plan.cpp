@@ -122,12 +122,20 @@ Task<BuiltRequest> of_named_flavor(const Backend& backend, Request request, std:
     co_return std::get<Request>(std::move(*made));
 }
 
+static Result<DescribedRequest> plannable_in(const ApiRequest& request) {
+    auto described = described_in(request.body);
+    if (!described || described->slots <= most_servers_planned || request.access == Access::act)
+        return described;
+    return Error{Errc::bad_input, "slots: at most " + std::to_string(most_servers_planned) +
+                                      " (more for who may act)"};
+}
+
 Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     if (backend.identity == nullptr || backend.clock == nullptr)
         co_return refuse(503, "this daemon makes no plans");
-    const auto described = described_in(request.body);
+    const auto described = plannable_in(request);
     if (!described) co_return refuse(400, described.error().what);
     if (!backend.daemon.view()) co_return cloud_not_read();
     std::string written = described->project;

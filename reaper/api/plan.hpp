@@ -23,10 +23,14 @@ struct ApprovedBody {
 /// A body that is no JSON object has no approval. What is wrong with one is `bad_input`.
 Result<ApprovedBody> take_approval(const std::string& body);
 
+/// A plan for more would keep all other clients waiting.
+inline constexpr int most_servers_planned = 1'000;
+
 /// The body is one request in the words of `reaper plan --requests`. {version, request, decision,
 /// remarks[], taken_at}; `request` and `decision` as in records. It is decided on the cache as it
 /// is: nothing is read from the cloud but the project's name and the flavor, nothing is written or
-/// promised. 400: the body is wrong, or there is no such project; 503: the cloud has not been read
+/// promised. 400: the body is wrong, or has more than `most_servers_planned` slots and is of a
+/// client that may not act, or there is no such project; 503: the cloud has not been read
 /// yet, or Keystone can't be asked.
 Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request);
 

@@ -66,7 +66,7 @@ std::vector<const Server*> servers_named(const CloudCache& cache, const std::str
     std::vector<const Server*> named;
     for (const Host* const host : cache.hosts())
         for (const Server& server : host->servers)
-            if (server.name == text) named.push_back(&server);
+            if (is_name(text, server.name)) named.push_back(&server);
     return named;
 }
 
@@ -75,7 +75,7 @@ std::vector<ServerId> protected_named(const ServerProtections& protections,
     if (protections.all().contains(ServerId{text})) return {ServerId{text}};
     std::vector<ServerId> named;
     for (const auto& [server, protection] : protections.all())
-        if (protection.name == text) named.push_back(server);
+        if (is_name(text, protection.name)) named.push_back(server);
     return named;
 }
 

@@ -24,9 +24,6 @@
 namespace reaper::api {
 namespace {
 
-/// A plan for more would keep all other clients waiting; what is possible is reported beside.
-constexpr int most_servers = 1'000;
-
 struct Asked {
     DescribedRequest described;
     std::string flavor;
@@ -41,9 +38,9 @@ Result<int> count_in(const std::string& text) {
     if (text.empty()) return count;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (failure != std::errc{} || end != text.data() + text.size() || count < 1 ||
-        count > most_servers)
-        return wrong("count: expected a whole number from 1 to " + std::to_string(most_servers) +
-                     ", found " + in_quotes(text));
+        count > most_servers_planned)
+        return wrong("count: expected a whole number from 1 to " +
+                     std::to_string(most_servers_planned) + ", found " + in_quotes(text));
     return count;
 }
 

@@ -189,7 +189,9 @@ struct JournalQuery {
     std::string kind{};                    ///< events: of that kind alone
     std::string after{};                   ///< requests: only those older than this one, by its id
     std::string id_begins{};               ///< requests: how their id begins; found by it at once
-    int skip = 0;                          ///< so many of the newest that fit are left out
+    /// For a client: all other calls of the journal go first, and it fails if it takes too long.
+    bool patient = false;
+    int skip = 0;  ///< so many of the newest that fit are left out
     int limit = 20;
 };
 

@@ -97,6 +97,10 @@ std::string joined(const Range& range, std::string_view separator = ", ", Word w
 
 /// 36 characters, hexadecimal digits and dashes where they belong.
 bool is_uuid(std::string_view text);
+/// Is it `name` that was written? A UUID is an id alone, though another thing may have that name.
+inline bool is_name(std::string_view written, std::string_view name) {
+    return written == name && !is_uuid(written);
+}
 
 /// Two digits for each byte.
 std::string hexadecimal(std::span<const unsigned char> bytes);

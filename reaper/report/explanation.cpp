@@ -283,6 +283,7 @@ std::optional<ChosenServer> waited_for(const Request& request, TimePoint receive
 ResultTask<std::optional<TimePoint>> oldest_read(JournalReader& journal) {
     std::optional<TimePoint> at;
     JournalQuery query;
+    query.patient = true;
     query.skip = most_waiting_read - 1;
     query.limit = 1;
     auto found = co_await journal.find_requests(std::move(query));
@@ -297,6 +298,7 @@ ResultTask<std::optional<Explanation>> of_requester(JournalReader& journal, std:
     auto since = co_await oldest_read(journal);
     if (!since) co_return since.error();
     JournalQuery query;
+    query.patient = true;
     query.since = *since;
     query.server = asked;
     query.limit = most_chosen;
@@ -317,7 +319,7 @@ ResultTask<std::optional<Explanation>> of_requester(JournalReader& journal, std:
 
 bool is_asked(const Explanation& told, const ExplainedServer& server) {
     return told.asked == told.request.id.str() || told.asked == server.victim.server.str() ||
-           told.asked == server.victim.name;
+           is_name(told.asked, server.victim.name);
 }
 
 /// When the last deletion was sent of what was asked about.
@@ -344,7 +346,7 @@ static ResultTask<std::optional<Explanation>> find_in_requests(JournalReader& jo
 std::optional<ServerId> waiting_server(const Request& request, const std::string& asked) {
     for (const ServerId& each : request.requesters) {
         const auto name = request.requester_names.find(each);
-        const bool named = name != request.requester_names.end() && name->second == asked;
+        const bool named = name != request.requester_names.end() && is_name(asked, name->second);
         if (named || each.str() == asked) return each;
     }
     return std::nullopt;

@@ -73,6 +73,7 @@ public:
     /// Told what was read, `unfinished` or `culls`, before the reader has it.
     std::function<void(const std::string&)> on_read;
     std::optional<Error> events_fail;  ///< those that are looked for
+    int impatient = 0;                 ///< searches that no other call goes before
     bool cut_off = false;              ///< all calls fail
     int most_victims = 0;              ///< a further deletion is refused; 0: none is
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fakes/fake_journal.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::test {
 namespace {
@@ -49,9 +50,10 @@ bool concerns(const JournalQuery& query, const RequestRecord& record) {
     bool named = server.empty();
     for (const auto& requester : record.request.requesters)
         named = named || requester.str() == server;
-    for (const auto& [id, name] : record.request.requester_names) named = named || name == server;
+    for (const auto& [id, name] : record.request.requester_names)
+        named = named || is_name(server, name);
     each_chosen(record, [&](const Victim& each) {
-        named = named || each.server.str() == server || each.name == server;
+        named = named || each.server.str() == server || is_name(server, each.name);
     });
     return named && record.request.id.str().starts_with(query.id_begins) &&
            in_time(query, record.received_at) && ended_so(query, record.outcome) &&
@@ -79,6 +81,7 @@ Things looked_for(const Things& oldest_first, const JournalQuery& query) {
 }  // namespace
 
 ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     auto lines = co_await list(std::numeric_limits<int>::max());
     if (!lines) co_return lines;
     if (!query.after.empty()) {
@@ -97,6 +100,7 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery 
 }
 
 ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     constexpr TimePoint always{};
     auto victims = co_await victims_since(always);
     if (!victims) co_return victims;
@@ -111,7 +115,7 @@ ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery quer
                (!query.project.empty() && victim.project.str() != query.project) ||
                (!query.host.empty() && victim.host != query.host) ||
                (!query.server.empty() && victim.server.str() != query.server &&
-                victim.name != query.server);
+                !is_name(query.server, victim.name));
     });
     std::reverse(victims->begin(), victims->end());
     cut(*victims, query.limit, query.skip);
@@ -125,6 +129,7 @@ ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery qu
 }
 
 ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     const auto lost = co_await begin();
     if (lost) co_return *lost;
     if (events_fail) co_return *events_fail;
@@ -167,7 +172,7 @@ ResultTask<std::vector<ChosenServer>> FakeJournal::chosen(std::string server, in
         const RequestRecord& record = entry.second;
         std::map<ServerId, ChosenServer> of_request;
         each_chosen(record, [&](const Victim& each) {
-            if (each.server.str() == server || each.name == server)
+            if (each.server.str() == server || is_name(server, each.name))
                 of_request[each.server] = {record.request.id, record.received_at, each.server,
                                            each.name,         each.project,       each.host};
         });

@@ -30,6 +30,7 @@ struct Scope {
     Why operator()(const CheckCommand&) const { return only_here("'reaper check'"); }
     Why operator()(const EstimateCommand&) const { return only_here("'reaper estimate'"); }
     Why operator()(const ReportCommand&) const { return only_here("'reaper report'"); }
+    Why operator()(const SimulateCommand&) const { return only_here("'reaper simulate'"); }
     Why operator()(const ConfigCommand&) const { return only_here("'reaper config'"); }
     Why operator()(const PlanCommand& command) const {
         if (!command.snapshot_file.empty()) return std::nullopt;

@@ -130,7 +130,10 @@ json pause_json(const std::optional<PauseNote>& note, bool was_paused,
 }
 
 void warn_if_active_elsewhere(const Activity& activity, const Terminal& terminal) {
-    if (!activity.active || activity.here) return;
+    if (activity.here) return;
+    if (!activity.active)
+        return terminal.warn(not_known_text(activity.unknown) +
+                             "; if it is another one, pause it there too");
     terminal.warn("the active reaper is on " + report::safe(activity.active->machine) +
                   ": it goes on deleting; pause it there");
 }

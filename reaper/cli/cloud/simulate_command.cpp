@@ -48,6 +48,7 @@ ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules, Simu
         }
         const auto removed = co_await cloud.compute.remove_metadata(id, evict_at_key);
         if (!removed) co_return removed.error();
+        done.may_be_real = journal == nullptr;
         co_return done;
     }
     if (there != server.metadata.end())
@@ -71,17 +72,23 @@ ExitCode carry_out(const GlobalOptions& global, const SimulateCommand& command,
     auto cloud = connect_cloud(io, *settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     std::unique_ptr<JournalReader> journal;
+    std::string no_journal;
     if (command.remove) {
         const auto local = local_settings(global, terminal);
         if (!local) return ExitCode::usage;
         auto opened = journal_to_read(acting_journal(*local));
         if (!opened && opened.error().code != Errc::not_found)
             return terminal.fail(ExitCode::failed, opened.error());
-        if (opened) journal = std::move(*opened);
+        if (opened)
+            journal = std::move(*opened);
+        else
+            no_journal = opened.error().what;
     }
     const NoticeRules rules{settings->policy.notice};
     const auto done = run_task(io, simulate(cloud->ports(), rules, command, journal.get()));
     if (!done) return terminal.fail(done.error());
+    if (done->may_be_real)
+        terminal.warn("whether that notice was real is not known: " + no_journal);
     const std::string name = report::safe(done->name);
     if (terminal.json())
         terminal.answer(report::dump({{"version", report::json_version},

@@ -14,6 +14,7 @@ namespace reaper::cli {
 struct Simulation {
     std::string name;                  ///< of the server
     std::optional<TimePoint> until{};  ///< none: its notice was taken back
+    bool may_be_real = false;          ///< what was taken back: there is no journal that tells
 };
 
 /// `not_found`: there is no such server; `conflict`: it has notice already, or what is to be taken

@@ -107,6 +107,10 @@ std::string to_text(const Activity& activity) {
            "; this one stands by, and has a pause, limits and a journal of its own";
 }
 
+std::string not_known_text(const std::string& why) {
+    return "which reaper is active is not known: " + printable(why, 500);
+}
+
 nlohmann::json to_json(const Activity& activity) {
     nlohmann::json told = {{"unknown", activity.unknown}};
     if (activity.active)

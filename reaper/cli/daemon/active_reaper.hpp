@@ -37,5 +37,7 @@ bool is_here(const ActiveReaper& active, const config::LocalSettings& settings);
 /// `none is needed: ...`
 std::string to_text(const Activity& activity);
 nlohmann::json to_json(const Activity& activity);
+/// `which reaper is active is not known: WHY`, for a warning.
+std::string not_known_text(const std::string& why);
 
 }  // namespace reaper::cli

@@ -76,7 +76,10 @@ void warn_of_dry_run(const DaemonHealth& daemon, const Terminal& terminal) {
 
 /// A pause of a reaper that only stands by pauses nothing.
 void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
-    if (!activity.active || activity.here) return;
+    if (activity.here) return;
+    if (!activity.active)
+        return terminal.warn(not_known_text(activity.unknown) +
+                             "; if it is another one, pause it there too");
     terminal.warn("the active reaper is " + to_text(activity) +
                   ": it goes on deleting; pause it there");
 }
@@ -222,6 +225,9 @@ std::string protected_server_text(const json& protection) {
 void warn_if_protects_elsewhere(DaemonApi& api, const Terminal& terminal) {
     const auto said = api.get_if_there("/v1/reapers");
     if (!said) return;
+    if (const std::string unknown = text_in(*said, "unknown"); !unknown.empty())
+        terminal.warn(not_known_text(unknown) +
+                      "; each protects by its own journal: if it is another one, do it there too");
     const json reapers = said->value("reapers", json::array());
     for (const json& each : reapers)
         if (is_true(each, "serves") && !is_true(each, "here"))

@@ -16,14 +16,6 @@ std::string server_text(const ServerProtection& protection) {
            (protection.name.empty() ? id : printable(protection.name, 64) + " (" + id + ")");
 }
 
-JournalEvent event_of(std::string kind, std::string reason, TimePoint at) {
-    JournalEvent event;
-    event.kind = std::move(kind);
-    event.reason = std::move(reason);
-    event.at = at;
-    return event;
-}
-
 bool is_over(const ServerProtection& protection, TimePoint now) {
     return protection.until && *protection.until <= now;
 }
@@ -60,6 +52,13 @@ ResultTask<void> ServerProtections::restore() {
     co_return Result<void>{};
 }
 
+/// What it tells of has happened already: a failure changes nothing of that.
+Task<void> ServerProtections::note(std::string kind, std::string what) {
+    JournalEvent event{std::move(kind), std::move(what), clock_.now()};
+    const auto noted = co_await journal_.note_event(std::move(event));
+    if (!noted) spdlog::error("not journaled: {}", noted.error().what);
+}
+
 ResultTask<void> ServerProtections::protect(ServerProtection protection) {
     ServerProtection noted = protection;
     auto written = co_await journal_.note_protection(std::move(noted));
@@ -68,8 +67,8 @@ ResultTask<void> ServerProtections::protect(ServerProtection protection) {
     all_.insert_or_assign(protection.server, std::move(protection));
     spdlog::warn("protected: {}", what);
     on_change_();
-    JournalEvent event = event_of("server-protected", what, clock_.now());
-    co_return co_await journal_.note_event(std::move(event));
+    co_await note("server-protected", what);
+    co_return Result<void>{};
 }
 
 ResultTask<void> ServerProtections::end(ServerProtection protection, std::string kind,
@@ -83,8 +82,8 @@ ResultTask<void> ServerProtections::end(ServerProtection protection, std::string
     const std::string what = server_text(protection) + ": " + why;
     spdlog::warn("{}: {}", kind, what);
     on_change_();
-    JournalEvent event = event_of(std::move(kind), what, clock_.now());
-    co_return co_await journal_.note_event(std::move(event));
+    co_await note(std::move(kind), what);
+    co_return Result<void>{};
 }
 
 ResultTask<std::optional<ServerProtection>> ServerProtections::unprotect(ServerId server,

@@ -37,6 +37,7 @@ public:
     std::map<std::string, std::string> reasons() const;
 
 private:
+    Task<void> note(std::string kind, std::string what);
     ResultTask<void> end(ServerProtection protection, std::string kind, std::string why);
 
     Clock& clock_;

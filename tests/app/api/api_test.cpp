@@ -335,6 +335,17 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
     EXPECT_EQ(walk("/v1/journal_events", "events", "?limit=1", "/reason"), reasons);
 }
 
+TEST_F(ApiTest, NoSearchOfAClientGoesBeforeTheReapersOwnCalls) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-0", "wanting-0");
+    const int own = journal.impatient;
+    for (const char* const list : {"requests", "victims", "journal_events"})
+        get("/v1/" + std::string{list});
+    answer(404, "GET /v1/explain/{server}", "/v1/explain/no-such");
+    EXPECT_EQ(journal.impatient, own);
+}
+
 TEST_F(ApiTest, WhatTheCloudCouldNotAnswerIsReported) {
     full_host("h1");
     start_and_read_the_cloud();
@@ -521,6 +532,10 @@ TEST_F(ApiTest, APlanThatCantBeUnderstoodIsRefused) {
           R"({"project": "regular", "resources": "VCPU=1"}, {})",
           R"({"project": "regular", "resources": "VCPU=1", "slots": 0})"})
         answer(400, "POST /v1/plan", "/v1/plan", body);
+    const std::string large = R"({"project": "regular", "resources": "VCPU=1", "slots": 1001})";
+    const json refused = answer(400, "POST /v1/plan", "/v1/plan", large, {api::Access::look, {}});
+    EXPECT_THAT(why(refused), HasSubstr("at most 1000"));
+    answer(200, "POST /v1/plan", "/v1/plan", large);
 }
 
 /// A document of any depth would overflow the stack where it is written again.

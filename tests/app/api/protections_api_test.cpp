@@ -146,6 +146,17 @@ TEST_F(ProtectionsApi, OneThatIsNotWrittenIsNotInForce) {
     EXPECT_THAT(list(), IsEmpty());
 }
 
+TEST_F(ProtectionsApi, ItIsInForceAndEndsWithoutItsEvent) {
+    full_host();
+    start_and_read_the_cloud();
+    journal.fails = [](const std::string& what) { return what.starts_with("event "); };
+    protect(R"({"server": "host1b"})");
+    EXPECT_EQ(list().size(), 1U);
+    answer(200, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "host1b"})");
+    EXPECT_THAT(list(), IsEmpty());
+    EXPECT_FALSE(noted("server-protected") || noted("server-unprotected"));
+}
+
 TEST_F(ProtectionsApi, AnOperatorEndsItByIdOrName) {
     full_host();
     cloud.server_at("host1b").record.server.name = "db";
@@ -159,6 +170,18 @@ TEST_F(ProtectionsApi, AnOperatorEndsItByIdOrName) {
     EXPECT_THAT(list(), IsEmpty());
     EXPECT_TRUE(journal.protected_servers.empty());
     answer(404, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "db"})");
+}
+
+TEST_F(ProtectionsApi, AUuidIsNeverAnothersName) {
+    full_host();
+    const std::string gone = uuid_of("gone");
+    cloud.server_at("host1b").record.server.name = gone;
+    start_and_read_the_cloud();
+    const std::string body = R"({"server": ")" + gone + R"("})";
+    protect(body, 404);
+    protect(R"({"server": "host1b"})");
+    answer(404, "POST /v1/unprotect", "/v1/unprotect", body);
+    answer(404, "GET /v1/explain/{server}", "/v1/explain/" + gone);
 }
 
 TEST_F(ProtectionsApi, WhatCanNotBeDoneIsRefusedWithTheReason) {

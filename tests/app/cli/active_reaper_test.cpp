@@ -89,6 +89,7 @@ TEST_F(ActiveReaperOfADryRun, IsPausedWithoutAWarningIfTheDaemonIsNone) {
     const auto paused = run({"pause"});
     EXPECT_EQ(paused.exit_code, 0);
     EXPECT_THAT(paused.err, Not(HasSubstr("dry run")));
+    EXPECT_THAT(paused.err, HasSubstr("which reaper is active is not known: "));
 }
 
 class PauseElsewhere : public RemoteDaemon {
@@ -172,6 +173,25 @@ TEST_F(PauseElsewhere, NamesTheActiveOneThatGoesOn) {
     EXPECT_EQ(pause(), ExitCode::ok);
     EXPECT_THAT(out_, HasSubstr("paused: the reaper of ctl-1 "));
     EXPECT_THAT(err_, HasSubstr("the active reaper is on ctl-2"));
+}
+
+TEST_F(PauseElsewhere, WarnsWhereTheActiveOneIsNotKnown) {
+    is(false);
+    answers("/v1/pause", {{"paused", "by alice"}, {"was_paused", false}, {"pause", nullptr}});
+    answers("/v1/protect", {{"protection", {{"server", "s-1"}, {"name", "db"}}}});
+    answers("/v1/reapers", {{"reapers", json::array()}, {"unknown", "the broker is down"}});
+    serve();
+    EXPECT_EQ(pause(), ExitCode::ok);
+    const char* const warning =
+        "warning: which reaper is active is not known: the broker is down; ";
+    EXPECT_THAT(err_, HasSubstr(warning));
+    ProtectCommand command;
+    command.server = "db";
+    const auto protect = [&](const GlobalOptions& global, const Terminal& terminal) {
+        return carry_out(global, command, terminal);
+    };
+    EXPECT_EQ(captured(false, protect), ExitCode::ok);
+    EXPECT_THAT(err_, HasSubstr(warning));
 }
 
 TEST_F(PauseElsewhere, ItsStatusListsWhatIsUnderWay) {

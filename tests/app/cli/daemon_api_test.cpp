@@ -135,6 +135,7 @@ std::optional<Command> command_named(const std::string& name) {
         {"reserve", {"--host", "h", "--role", "r", "--resources", "VCPU=1"}},
         {"unreserve", {"--host", "h", "--role", "r", "--resources", "VCPU=1"}},
         {"setup", {"reservations"}},
+        {"simulate", {"server"}},
         {"replay", {"directory"}}};
     std::vector<const char*> words{"reaper", name.c_str()};
     if (const auto at = needed.find(name); at != needed.end())
@@ -185,7 +186,7 @@ TEST(RemoteScope, TheHelpListsTheCommandsThatAskADaemon) {
 TEST(RemoteScope, WhatTheDaemonHasNoAnswerForSaysSo) {
     for (const Command& command : std::initializer_list<Command>{
              RunCommand{}, GatewayCommand{}, SetupCommand{}, CheckCommand{}, EstimateCommand{},
-             ReportCommand{}, ConfigCommand{}})
+             ReportCommand{}, SimulateCommand{}, ConfigCommand{}})
         EXPECT_THAT(why(command), HasSubstr("works without --api"));
     HistoryCommand follow;
     follow.follow = true;

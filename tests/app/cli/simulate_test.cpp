@@ -21,10 +21,11 @@ protected:
         cloud.add_server("host1a", "host1", "spot", room);
         settings_.period = seconds{30};
     }
-    Result<Simulation> run(SimulateCommand command) {
+    Result<Simulation> run(SimulateCommand command, bool with_journal = true) {
         const NoticeRules rules{settings_};
         boost::asio::io_context io{1};
-        return run_task(io, simulate(cloud.ports(), rules, std::move(command), &journal));
+        return run_task(io, simulate(cloud.ports(), rules, std::move(command),
+                                     with_journal ? &journal : nullptr));
     }
     std::optional<TimePoint> told() {
         const auto& metadata = cloud.server_at("host1a").record.server.metadata;
@@ -61,6 +62,12 @@ TEST_F(Simulate, ARealNoticeIsNotTakenBack) {
     journal.cut_off = true;
     EXPECT_EQ(run({"host1a", {}, true}).error().code, Errc::storage);
     EXPECT_TRUE(told().has_value());
+}
+
+TEST_F(Simulate, WithoutAJournalANoticeThatIsTakenBackMayBeReal) {
+    EXPECT_FALSE(run({"host1a", {}, false}, false).value().may_be_real);
+    EXPECT_TRUE(run({"host1a", {}, true}, false).value().may_be_real);
+    EXPECT_FALSE(run({"host1a", {}, true}).value().may_be_real);
 }
 
 TEST_F(Simulate, NoServerHearsNothing) {

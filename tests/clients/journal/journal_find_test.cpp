@@ -11,6 +11,7 @@ namespace reaper::journal::test::journal_find_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class JournalFind : public OnEveryEngine {
@@ -434,6 +435,43 @@ TEST_P(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
     EXPECT_TRUE(known(with(&JournalQuery::flavor, "gpu")).flavor) << "a victim's";
     EXPECT_FALSE(known(with(&JournalQuery::flavor, "m1")).flavor);
     EXPECT_TRUE(known({}).host && known({}).flavor) << "what is not asked is known";
+}
+
+TEST_P(JournalFind, AUuidIsNeverAName) {
+    const std::string id = "0b7f4b2e-7c2c-4c59-9d5e-3f0a6a1d9c11";
+    Request waits = request("req-4");
+    waits.requesters = {ServerId{"w-1"}};
+    waits.requester_names = {{ServerId{"w-1"}, id}};
+    wait(journal_->admit(waits, noon(300))).value();
+    cull("req-5", "web", "m1.large", 400, {{"v-5", id, "cheap", "host-1", "m1.small"}});
+    const JournalQuery query = with(&JournalQuery::server, id);
+    EXPECT_THAT(requests(query), IsEmpty());
+    EXPECT_THAT(victims(query), IsEmpty());
+    EXPECT_THAT(chosen(id), IsEmpty());
+    cull("req-6", "web", "m1.large", 500, {{id, "x", "cheap", "host-1", "m1.small"}});
+    EXPECT_THAT(requests(query), ElementsAre("req-6"));
+    EXPECT_THAT(victims(query), ElementsAre(id));
+    EXPECT_THAT(chosen(id), ElementsAre(id + " for req-6"));
+}
+
+TEST_P(JournalFind, AClientsSearchThatTakesTooLongIsGivenUp) {
+    for (int i = 0; i < 200; ++i) cull("more-" + std::to_string(i), "web", "m1.large", 300 + i, {});
+    JournalOptions options;
+    options.longest_search = std::chrono::milliseconds{-1};
+    open(options);
+    JournalQuery query = with(&JournalQuery::server, "no-such");
+    EXPECT_THAT(requests(query), IsEmpty()) << "the reaper's own";
+    query.patient = true;
+    const auto given_up = wait(journal_->find_requests(query));
+    EXPECT_EQ(given_up.has_value(), GetParam() == Engine::mariadb) << "it has journal.timeout";
+    if (!given_up) {
+        EXPECT_THAT(given_up.error().what, HasSubstr("narrow `since`"));
+    }
+    query.patient = false;
+    EXPECT_THAT(requests(query), IsEmpty()) << "what comes next has no end";
+    auto reader = home_->open_for_reading().value();
+    query.patient = true;
+    EXPECT_TRUE(wait(reader->find_requests(query))) << "it keeps no reaper waiting";
 }
 
 TEST_P(JournalFind, AReaderFindsWhileTheReaperWrites) {

@@ -98,6 +98,21 @@ TEST_F(JournalGroupTest, OneThatWasUndoneTakesNoMoreJobs) {
     EXPECT_THAT(steps, ElementsAre("first", "begin", "a", "end", "begin", "b", "end", "c"));
 }
 
+TEST_F(JournalGroupTest, ClientsWaitForAllOthersAndTakeNoPlaceOfTheirs) {
+    auto first = hand_in("first", Grouping::alone);
+    std::vector<std::future<Result<int>>> searches;
+    for (int i = 0; i < 100; ++i) searches.push_back(hand_in("search", Grouping::patient));
+    auto a = hand_in("a", Grouping::writes);
+    auto b = hand_in("b", Grouping::writes);
+    run();
+    ASSERT_EQ(steps.size(), 105U);
+    steps.resize(6);
+    EXPECT_THAT(steps, ElementsAre("first", "begin", "a", "b", "end", "search"));
+    for (auto& search : searches) EXPECT_EQ(search.get().value(), 7);
+    EXPECT_TRUE(a.get());
+    EXPECT_TRUE(b.get());
+}
+
 class JournalTogetherTest : public OnEveryEngine {
 protected:
     /// All of them wait before the first can be written.
