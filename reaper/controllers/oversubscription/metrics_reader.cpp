@@ -467,9 +467,12 @@ ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) 
     if (wanted.steal) wishes.push_back({asked.steal_query, &HostLoad::steal, "its stolen time"});
     if (wanted.pressure)
         wishes.push_back({asked.pressure_query, &HostLoad::pressure, "its CPU pressure"});
-    std::vector<std::string> expressions{asked.age_query};
+    std::vector<std::string> expressions;
     for (const Wish& wish : wishes) expressions.push_back(wish.expression);
     if (wanted.guest_steal) expressions.push_back(asked.guest_steal_query);
+    Duration reach{};
+    for (const std::string& each : expressions) reach = std::max(reach, reach_of(each));
+    expressions.push_back(asked.age_query);
     auto answers = co_await ask(std::move(expressions));
     if (!answers) co_return answers.error();
     const HostNames names = names_of(dependencies_.refresher.cache().hosts());
@@ -479,6 +482,7 @@ ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) 
     for (const Host* const host : covered(*policy)) {
         HostLoad& load = loads[host->id];
         load.host = host->id;
+        load.reach = reach;
         const Figure* const age = needed(ages, host->id, age_words, load.why_unknown);
         if (age == nullptr) continue;
         load.measured_at = time_of_reading(*age);

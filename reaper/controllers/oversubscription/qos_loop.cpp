@@ -268,7 +268,14 @@ QosVerdict QosLoop::judge(const Host& host, const HostLoad& load,
     HostLoad known = load;
     if (policy.qos->figures().guest_steal) known.guest_steal = worst_of_regular(host, load.guests);
     QosVerdict verdict = policy.qos->look(states_[host.id], known, dependencies_.cloud.clock.now());
-    if (verdict.correction) verdict.too_busy = true;
+    if (!verdict.correction) return verdict;
+    verdict.too_busy = true;
+    // Figures of a time that began before the last correction have load that went with it.
+    const auto& corrected_at = verdict.state.corrected_at;
+    if (corrected_at && load.measured_at - load.reach < *corrected_at) {
+        verdict.why = "the last correction is still to show: " + verdict.correction->why;
+        verdict.correction.reset();
+    }
     return verdict;
 }
 
