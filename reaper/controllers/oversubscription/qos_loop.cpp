@@ -333,6 +333,9 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
     // What ends between the two reads is in both, and the record with its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
+    // Those that a former process ordered are not under way in `corrections`.
+    for (const RequestRecord& record : *unfinished)
+        if (record.request.correction) being_corrected_.insert(record.request.correction->host);
     auto ended = co_await dependencies_.journal.culls_since(since);
     if (!ended) co_return ended.error();
     const TimePoint now = dependencies_.cloud.clock.now();

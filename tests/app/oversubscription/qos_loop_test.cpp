@@ -92,6 +92,8 @@ TEST_F(QosLoopTest, ARestartGoesOnWithTheNoticeWhereTheLoadGoesOn) {
     pass([&] { return corrections().front().outcome.has_value(); });
     EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
     EXPECT_FALSE(cloud.exists(victim));
+    EXPECT_EQ(corrections().size(), 1U) << "no other server goes for the same load";
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
 }
 
 TEST_F(QosLoopTest, TheLogTellsOfABusyHostOnceAndOfEachCorrection) {
