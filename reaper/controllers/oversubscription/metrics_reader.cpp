@@ -166,6 +166,12 @@ TimePoint time_of_reading(const Figure& age) {
         age.at - std::chrono::duration_cast<TimePoint::duration>(seconds));
 }
 
+/// vCPUs that are not measured yet may be more than there are cores.
+UsageRange within(UsageRange used, double cores) {
+    used.most = std::min(used.most, std::max(used.least, cores));
+    return used;
+}
+
 constexpr Amount anything = std::numeric_limits<Amount>::max();
 
 constexpr std::string_view use_words = "its use";
@@ -420,8 +426,8 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
         known.cores = count == nullptr ? vcpus_of_root(*host).value_or(0) : count->value;
-        const UsageRange of_others =
-            by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
+        const UsageRange of_others = by_server ? within(others.at(host->id).used, known.cores)
+                                               : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);
         if (!why.empty()) continue;
         const UsagePoint point{time_of_reading(*age), of_others};
