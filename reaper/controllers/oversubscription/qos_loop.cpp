@@ -300,7 +300,7 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     if (!verdict.correction || being_corrected_.contains(id) ||
         dependencies_.corrections.under_way(id))
         co_return;
-    if (auto why = dependencies_.corrections.why_busy(id); !why.empty()) {
+    if (auto why = dependencies_.corrections.why_busy(id, CorrectionSource::qos); !why.empty()) {
         log_.not_corrected(*host, *verdict.correction, std::move(why));
         co_return;
     }
