@@ -31,6 +31,7 @@ struct HostLoad {
     std::optional<double> guest_steal{};
     std::map<ServerId, double> guests{};  ///< the same of each server that is measured
     TimePoint measured_at{};
+    Duration reach{};  ///< the figures are of this time before `measured_at`, like rate(...[2m])
     /// Not empty: nothing of the above counts (missing, stale, contradictory), and this says why.
     std::string why_unknown{};
 

@@ -119,7 +119,9 @@ protected:
             fake.measure("cores", labels, 16);
             fake.measure("age", labels, age);
             if (load.contains(host)) fake.measure("load5", labels, load.at(host));
-            if (pressure.contains(host)) fake.measure("pressure", labels, pressure.at(host));
+            if (pressure.contains(host))
+                fake.measure(settings.oversubscription.prometheus.pressure_query, labels,
+                             pressure.at(host));
         }
         for (const auto& [host, servers] : use_of_servers)
             for (const auto& [server, cores] : servers)

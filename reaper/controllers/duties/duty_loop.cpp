@@ -41,10 +41,10 @@ std::vector<DutyScope> DutyLoop::scopes() const {
 
 /// Calls `visit` with each revocable server that no correction or lock keeps, and its host.
 template <class Visit>
-void DutyLoop::each_server(const DutyScope& scope, Visit visit) const {
+void DutyLoop::each_server(const DutyScope& scope, CorrectionSource source, Visit visit) const {
     const auto kept = dependencies_.refresher.kept_by_nova();
     for (const Host* const host : scope.hosts) {
-        if (!host->up || dependencies_.corrections.busy(host->id)) continue;
+        if (!host->up || dependencies_.corrections.busy(host->id, source)) continue;
         for (const Server& server : host->servers)
             if (server.revocable() && !kept.contains(server.id)) visit(server, *host);
     }
@@ -67,6 +67,7 @@ void DutyLoop::order(const std::vector<Going>& all, CorrectionSource source) {
 
 /// As many as may end now: those first whose ends are longest ago.
 void DutyLoop::end_old(const LifeSpanSettings& settings) {
+    constexpr auto source = CorrectionSource::life_span;
     const TimePoint now = dependencies_.clock.now();
     const Duration steady = dependencies_.clock.steady();
     const std::chrono::duration<double, std::ratio<3600>> hours =
@@ -75,7 +76,7 @@ void DutyLoop::end_old(const LifeSpanSettings& settings) {
     may_end_ = std::min(may_end_ + hours.count() * settings.per_hour, of_a_minute);
     std::map<std::pair<TimePoint, ServerId>, Going> ended;  // a host may be in several scopes
     for (const DutyScope& scope : scopes())
-        each_server(scope, [&](const Server& server, const Host& host) {
+        each_server(scope, source, [&](const Server& server, const Host& host) {
             tell_wrong(server, settings);
             const auto span = life_span_of(server, settings);
             if (!span || span->ends_at > now || !dependencies_.corrections.may_go(server, host))
@@ -92,7 +93,7 @@ void DutyLoop::end_old(const LifeSpanSettings& settings) {
         may_end_ -= 1;
         going.push_back(std::move(each));
     }
-    order(going, CorrectionSource::life_span);
+    order(going, source);
 }
 
 /// Once for each flavor.
@@ -167,7 +168,7 @@ std::string usage_text(const std::vector<Mark>& marks, const Resources& excess,
 
 std::vector<WatermarkCandidate> DutyLoop::candidates(const DutyScope& scope) const {
     std::vector<WatermarkCandidate> all;
-    each_server(scope, [&](const Server& server, const Host& host) {
+    each_server(scope, CorrectionSource::watermark, [&](const Server& server, const Host& host) {
         // The room of a tenant goes back to its reservation: as much is used as before.
         if (dependencies_.ledger.reserved().lender_of(server.id) != nullptr) return;
         if (takes_servers(host) && dependencies_.corrections.may_go(server, host))

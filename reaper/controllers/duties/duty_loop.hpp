@@ -54,7 +54,7 @@ private:
     bool may_act() const;
     std::vector<DutyScope> scopes() const;
     template <class Visit>
-    void each_server(const DutyScope& scope, Visit visit) const;
+    void each_server(const DutyScope& scope, CorrectionSource source, Visit visit) const;
     void order(const std::vector<Going>& all, CorrectionSource source);
     void end_old(const LifeSpanSettings& settings);
     void tell_wrong(const Server& server, const LifeSpanSettings& settings);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "reaper/controllers/oversubscription/host_figures.hpp"
 #include "reaper/model/text.hpp"
@@ -53,7 +52,7 @@ std::vector<HostCorrections::Choice> HostCorrections::candidates(const Host& hos
 
 OrderedCorrection HostCorrections::correct(const Host& host, const HostCorrection& correction,
                                            CorrectionSource source) {
-    if (busy(host.id) || !dependencies_.settings.oversubscription) return {};
+    if (busy(host.id, source) || !dependencies_.settings.oversubscription) return {};
     auto choices = candidates(host, source);
     std::vector<CorrectionCandidate> offered;
     for (const Choice& each : choices) offered.push_back(each.candidate);
@@ -76,28 +75,29 @@ OrderedCorrection HostCorrections::correct(const Host& host, const HostCorrectio
 
 bool HostCorrections::order(Correction correction, CorrectionSource source) {
     const HostId id = correction.host;
-    if (correction.servers.empty() || busy(id)) return false;
+    if (correction.servers.empty() || busy(id, source)) return false;
     under_way_.insert(id);
     const bool submitted = dependencies_.submit(
-        std::move(correction), source, [this, id](const Outcome& outcome) { ended(id, outcome); });
+        std::move(correction), source,
+        [this, id, source](const Outcome& outcome) { ended(id, source, outcome); });
     if (!submitted) under_way_.erase(id);
     return submitted;
 }
 
-std::string HostCorrections::why_busy(const HostId& host) const {
+std::string HostCorrections::why_busy(const HostId& host, CorrectionSource source) const {
     if (under_way_.contains(host)) return "another correction is under way";
-    const auto wait = waits_.find(host);
+    const auto wait = waits_.find({host, source});
     if (wait == waits_.end() || dependencies_.clock.steady() >= wait->second.until) return {};
     return "the last correction freed nothing or too little, and the next one waits";
 }
 
-void HostCorrections::ended(const HostId& host, const Outcome& outcome) {
+void HostCorrections::ended(const HostId& host, CorrectionSource source, const Outcome& outcome) {
     under_way_.erase(host);
     if (outcome.kind == OutcomeKind::freed) {
-        waits_.erase(host);
+        waits_.erase({host, source});
         return;
     }
-    Wait& wait = waits_[host];
+    Wait& wait = waits_[{host, source}];
     wait.until = dependencies_.clock.steady() + wait.pause.next();
 }
 

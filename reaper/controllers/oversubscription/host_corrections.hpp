@@ -1,13 +1,14 @@
 // From "so many vCPUs of this host must come free" to the servers that go, and the request for it.
 // A host has one correction at a time, whatever its source, so that no server is evicted for vCPUs
 // that another correction is about to free. After a correction that evicted no server (a limit, an
-// open breaker, a dry run) the next one waits, longer each time in a row.
+// open breaker, a dry run) the next one of its source waits, longer each time in a row.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
@@ -39,15 +40,17 @@ public:
     };
     explicit HostCorrections(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
-    /// One is under way, or the next one waits.
-    bool busy(const HostId& host) const { return !why_busy(host).empty(); }
+    /// One is under way, or the next one of the source waits.
+    bool busy(const HostId& host, CorrectionSource source) const {
+        return !why_busy(host, source).empty();
+    }
     bool under_way(const HostId& host) const { return under_way_.contains(host); }
     const std::set<HostId>& under_way() const noexcept { return under_way_; }
     /// For people; empty: it is not.
-    std::string why_busy(const HostId& host) const;
+    std::string why_busy(const HostId& host, CorrectionSource source) const;
     /// As far as the cache knows: a correction could be made now, and there is a server to evict.
     bool may_correct(const Host& host, CorrectionSource source) const {
-        return !busy(host.id) && (host.estimated || !candidates(host, source).empty());
+        return !busy(host.id, source) && (host.estimated || !candidates(host, source).empty());
     }
     OrderedCorrection correct(const Host& host, const HostCorrection& correction,
                               CorrectionSource source);
@@ -64,7 +67,7 @@ private:
         const Server* server = nullptr;
     };
     std::vector<Choice> candidates(const Host& host, CorrectionSource source) const;
-    void ended(const HostId& host, const Outcome& outcome);
+    void ended(const HostId& host, CorrectionSource source, const Outcome& outcome);
 
     struct Wait {
         GrowingPause pause{std::chrono::minutes{1}, std::chrono::minutes{30}};
@@ -73,7 +76,7 @@ private:
 
     Dependencies dependencies_;
     std::set<HostId> under_way_;
-    std::map<HostId, Wait> waits_;
+    std::map<std::pair<HostId, CorrectionSource>, Wait> waits_;
 };
 
 }  // namespace reaper

@@ -166,6 +166,12 @@ TimePoint time_of_reading(const Figure& age) {
         age.at - std::chrono::duration_cast<TimePoint::duration>(seconds));
 }
 
+/// vCPUs that are not measured yet may be more than there are cores.
+UsageRange within(UsageRange used, double cores) {
+    used.most = std::min(used.most, std::max(used.least, cores));
+    return used;
+}
+
 constexpr Amount anything = std::numeric_limits<Amount>::max();
 
 constexpr std::string_view use_words = "its use";
@@ -420,8 +426,8 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
         known.cores = count == nullptr ? vcpus_of_root(*host).value_or(0) : count->value;
-        const UsageRange of_others =
-            by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
+        const UsageRange of_others = by_server ? within(others.at(host->id).used, known.cores)
+                                               : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);
         if (!why.empty()) continue;
         const UsagePoint point{time_of_reading(*age), of_others};
@@ -467,9 +473,12 @@ ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) 
     if (wanted.steal) wishes.push_back({asked.steal_query, &HostLoad::steal, "its stolen time"});
     if (wanted.pressure)
         wishes.push_back({asked.pressure_query, &HostLoad::pressure, "its CPU pressure"});
-    std::vector<std::string> expressions{asked.age_query};
+    std::vector<std::string> expressions;
     for (const Wish& wish : wishes) expressions.push_back(wish.expression);
     if (wanted.guest_steal) expressions.push_back(asked.guest_steal_query);
+    Duration reach{};
+    for (const std::string& each : expressions) reach = std::max(reach, reach_of(each));
+    expressions.push_back(asked.age_query);
     auto answers = co_await ask(std::move(expressions));
     if (!answers) co_return answers.error();
     const HostNames names = names_of(dependencies_.refresher.cache().hosts());
@@ -479,6 +488,7 @@ ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) 
     for (const Host* const host : covered(*policy)) {
         HostLoad& load = loads[host->id];
         load.host = host->id;
+        load.reach = reach;
         const Figure* const age = needed(ages, host->id, age_words, load.why_unknown);
         if (age == nullptr) continue;
         load.measured_at = time_of_reading(*age);

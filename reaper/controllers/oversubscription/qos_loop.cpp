@@ -268,7 +268,14 @@ QosVerdict QosLoop::judge(const Host& host, const HostLoad& load,
     HostLoad known = load;
     if (policy.qos->figures().guest_steal) known.guest_steal = worst_of_regular(host, load.guests);
     QosVerdict verdict = policy.qos->look(states_[host.id], known, dependencies_.cloud.clock.now());
-    if (verdict.correction) verdict.too_busy = true;
+    if (!verdict.correction) return verdict;
+    verdict.too_busy = true;
+    // Figures of a time that began before the last correction have load that went with it.
+    const auto& corrected_at = verdict.state.corrected_at;
+    if (corrected_at && load.measured_at - load.reach < *corrected_at) {
+        verdict.why = "the last correction is still to show: " + verdict.correction->why;
+        verdict.correction.reset();
+    }
     return verdict;
 }
 
@@ -293,7 +300,7 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     if (!verdict.correction || being_corrected_.contains(id) ||
         dependencies_.corrections.under_way(id))
         co_return;
-    if (auto why = dependencies_.corrections.why_busy(id); !why.empty()) {
+    if (auto why = dependencies_.corrections.why_busy(id, CorrectionSource::qos); !why.empty()) {
         log_.not_corrected(*host, *verdict.correction, std::move(why));
         co_return;
     }
@@ -326,6 +333,9 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
     // What ends between the two reads is in both, and the record with its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
+    // Those that a former process ordered are not under way in `corrections`.
+    for (const RequestRecord& record : *unfinished)
+        if (record.request.correction) being_corrected_.insert(record.request.correction->host);
     auto ended = co_await dependencies_.journal.culls_since(since);
     if (!ended) co_return ended.error();
     const TimePoint now = dependencies_.cloud.clock.now();

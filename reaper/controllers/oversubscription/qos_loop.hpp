@@ -131,8 +131,9 @@ private:
     std::optional<TimePoint> known_until_;  ///< what ended before that is in `evicted_`
     std::map<RequestId, std::vector<EvictedServer>> evicted_;
     BusyHosts busy_;
-    std::set<HostId> seen_;             ///< whose load was known since they are watched
-    std::set<HostId> being_corrected_;  ///< when the figures of this look were asked for
+    std::set<HostId> seen_;  ///< whose load was known since they are watched
+    /// When the figures of this look were asked for; also of a former process.
+    std::set<HostId> being_corrected_;
     QosLog log_;
 };
 

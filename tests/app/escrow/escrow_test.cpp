@@ -131,6 +131,21 @@ TEST_F(EscrowTest, AClassThatItsServersDoNotClaimIsNotInTheWayWhereItIsClosed) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
+TEST_F(EscrowTest, WhereAClassOfAVictimIsClosedItIsFreedAsBefore) {
+    full_of({"a"});
+    const ProviderId slots{"rp-slots"};
+    const ResourceClass preemptible{"CUSTOM_PREEMPTIBLE"};
+    cloud.nested[slots] = {"slots", HostId{"rp-host1"}, {{preemptible, Inventory{1}}}};
+    cloud.nested[slots].inventories[preemptible].min_unit = 2;
+    cloud.server_at(uuid_of("a")).also[slots].set(preemptible, 1);
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("holdings"), 2U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
 TEST_F(EscrowTest, WhatItsServerDoesNotNeedIsReleased) {
     full_of({"large"}, 8);
     const ServerId server = booting("new");

@@ -144,5 +144,23 @@ TEST_F(MetricsReaderTest, ThePastIsReadOnceWhereNoHostIsCovered) {
     EXPECT_EQ(fake.ranges.size(), 1U);
 }
 
+TEST_F(MetricsReaderTest, WhatIsNotMeasuredYetUsesNoMoreCoresThanThereAre) {
+    busy_host();
+    cloud.vcpu_ratios["host1"] = 4;
+    nested_provider("host1", 8);
+    holder("spot1", 3);
+    cloud.add_server("host1-new", "host1", "regular",
+                     Resources{{"VCPU", 24}, {"MEMORY_MB", 1'024}});
+    estimate_slack();
+    settings.oversubscription.prometheus.server_label = "domain";
+    settings.oversubscription.publication.trust_after = seconds{0};
+    use_of_servers["host1"] = {{"host1-regular", 4}, {"spot1", 1}};
+    start();
+    pass(minutes{5});
+    const OversubscribedHost shown = service().room_publisher()->hosts().at(0);
+    EXPECT_EQ(shown.wanted, 0) << shown.why;
+    EXPECT_EQ(total(), 8) << "it does not fall";
+}
+
 }  // namespace
 }  // namespace reaper::test::metrics_reader_test

@@ -92,6 +92,8 @@ TEST_F(QosLoopTest, ARestartGoesOnWithTheNoticeWhereTheLoadGoesOn) {
     pass([&] { return corrections().front().outcome.has_value(); });
     EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
     EXPECT_FALSE(cloud.exists(victim));
+    EXPECT_EQ(corrections().size(), 1U) << "no other server goes for the same load";
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
 }
 
 TEST_F(QosLoopTest, TheLogTellsOfABusyHostOnceAndOfEachCorrection) {
@@ -292,6 +294,24 @@ TEST_F(QosLoopTest, FiguresThatAreOlderThanTheEndOfACorrectionOrderNothing) {
     EXPECT_EQ(corrections().size(), 1U);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     pressure["host1"] = 0.6;
+    pass([&] { return corrected(2); });
+}
+
+TEST_F(QosLoopTest, ARateOverATimeBeforeTheEndOfACorrectionOrdersNothing) {
+    mixed_host();
+    settings.oversubscription.qos = {"pressure", {{"pressure_threshold", std::string{"0.2"}}}};
+    pressure["host1"] = 0.5;
+    start();
+    pass([&] { return corrected(); });
+    const TimePoint end = clock.now();
+    // It fell to 0.05 at once, and its rate follows within two minutes.
+    pass([&] {
+        const std::chrono::duration<double> since = clock.now() - end;
+        pressure["host1"] = std::max(0.05, 0.5 - 0.45 * since.count() / 120);
+        return since > minutes{5};
+    });
+    EXPECT_EQ(corrections().size(), 1U);
+    pressure["host1"] = 0.5;
     pass([&] { return corrected(2); });
 }
 
