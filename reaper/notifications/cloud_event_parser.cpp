@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_json.hpp"
@@ -286,7 +287,8 @@ bool EventFields::read(std::string_view message, Wanted wanted) {
     payload_seen_ = false;
     SaxReader reader{*this, wanted};
     try {
-        json::sax_parse(message, &reader);
+        std::string copy;
+        json::sax_parse(without_lone_surrogates(message, copy), &reader);
     } catch (const json::exception&) {
         throw WrongJson{"the message holds a number that is out of range"};
     }

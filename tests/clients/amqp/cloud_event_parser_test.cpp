@@ -202,6 +202,22 @@ TEST(CloudEventParser, ADeletionThatBeginsIsSeen) {
     EXPECT_TRUE(seen.record.server.being_deleted());
 }
 
+TEST(CloudEventParser, HalfASurrogatePairCostsNoMessage) {
+    const auto with_half = [](const char* file, const std::function<void(json&)>& edit) {
+        std::string body = test::edited(file, edit);
+        return body.replace(body.find("HALF"), 4, R"(\\ud800)");
+    };
+    const auto seen = event<ServerSeen>(with_half(create, [](json& m) {
+        payload(m)["metadata"] = {{"a", "HALF"}};
+    }));
+    EXPECT_EQ(seen.record.server.metadata.at("a"), "\uFFFD");
+    EXPECT_EQ(event<Schedule>(with_half("scheduler.select_destinations.start.json",
+                                        [](json& m) {
+                                            payload(m)["scheduler_hints"] = {{"x", {"HALF"}}};
+                                        })),
+              event<Schedule>(read(recorded / "scheduler.select_destinations.start.json")));
+}
+
 TEST(CloudEventParser, IgnoresWhatChangesNothing) {
     for (const char* type :
          {"instance.create.start", "instance.exists", "instance.shutdown.start",

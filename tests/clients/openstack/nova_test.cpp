@@ -126,6 +126,24 @@ TEST(NovaFormat, SurvivesAnswersThatAreNoJson) {
     }
 }
 
+/// Nova takes `"\ud800"` from any user, fails to build the server, and lists it for good.
+TEST(NovaFormat, AHalfOfASurrogatePairCostsNoList) {
+    const auto shown = [](const std::string& text) {
+        json row = server_row("s1");
+        row["metadata"] = {{"a", "TEXT"}};
+        std::string body = json{{"servers", {row, server_row("s2")}}}.dump();
+        body.replace(body.find("TEXT"), 4, text);
+        const auto page = openstack::read_servers(body, "GET nova");
+        EXPECT_TRUE(page) << page.error().what;
+        return page ? page->servers.at(0).server.metadata.at("a") : "";
+    };
+    EXPECT_EQ(shown(R"(\ud800)"), "\uFFFD");
+    EXPECT_EQ(shown(R"(\uDFFFx\uDBFF\n)"), "\uFFFDx\uFFFD\n");
+    EXPECT_EQ(shown(R"(\ude00\ud83d)"), "\uFFFD\uFFFD");
+    EXPECT_EQ(shown(R"(\ud83d\ud83d\ude00\ude00)"), "\uFFFD\U0001F600\uFFFD");
+    EXPECT_EQ(shown(R"(\\ud800\"\\\ud800)"), "\\ud800\"\\\uFFFD");
+}
+
 TEST(NovaFormat, AFieldThatIsHiddenFromUsIsAMissingRight) {
     for (const char* key : {"OS-EXT-SRV-ATTR:host", "extra_specs"}) {
         json row = server_row("s1");
