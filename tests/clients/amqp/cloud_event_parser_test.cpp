@@ -266,6 +266,37 @@ TEST(CloudEventParser, ReadsWhatASearchInsistsOn) {
     EXPECT_EQ(found.required_traits, std::set<Trait>{Trait("CUSTOM_A")});
 }
 
+TEST(CloudEventParser, ManyAggregatesOrALongHintCostNothingElseOfASearch) {
+    const std::string there = "d35be809-acfa-4047-86dd-5a6543ac6c01";
+    std::set<std::string> all;
+    std::string joined;
+    for (int i = 10; i < 17; ++i) {
+        const std::string uuid = "d35be809-acfa-4047-86dd-5a6543ac6c" + std::to_string(i);
+        all.insert(uuid);
+        joined += (joined.empty() ? "" : ",") + uuid;
+    }
+    const auto found = event<Schedule>(test::edited(search, [&](json& m) {
+        payload(m)["requested_destination"] = {{"nova_object.data", {{"aggregates", {joined}}}}};
+        payload(m)["scheduler_hints"] = {{"same_host", {there, std::string(300, 'x')}}};
+    }));
+    EXPECT_EQ(found.placement.aggregates, std::vector<std::set<std::string>>{all});
+    EXPECT_EQ(found.placement.with, std::set<ServerId>{ServerId(there)});
+}
+
+TEST(CloudEventParser, BesideWhatIsNoServerThereIsNoHost) {
+    const auto beside = [](const json& hint) {
+        return event<Schedule>(
+                   test::edited(search,
+                                [&](json& m) {
+                                    payload(m)["scheduler_hints"] = {{"same_host", hint}};
+                                }))
+            .placement.with;
+    };
+    EXPECT_EQ(beside({"x"}), std::set<ServerId>{ServerId("no-server")});
+    EXPECT_TRUE(beside({""}).empty());
+    EXPECT_TRUE(beside(json::array()).empty());
+}
+
 TEST(CloudEventParser, AForcedHostOfASearchCountsMoreThanARequestedOne) {
     const auto found = event<Schedule>(
         test::edited(search, [](json& m) { payload(m)["force_hosts"] = {"host07"}; }));
