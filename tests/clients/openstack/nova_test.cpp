@@ -743,6 +743,31 @@ TEST(ReadServer, TheCauseOfAFailureIsNovasException) {
               FailureCause::retries_exhausted);
     EXPECT_EQ(cause("Port 1 is in use", "nova.exception.PortInUse: Port 1"), FailureCause::other);
     EXPECT_EQ(cause("", ""), FailureCause::not_reported);
+    const std::string search = "in select_destinations\n    return cctxt.call(ctxt, ...";
+    EXPECT_EQ(cause("Es wurde kein Host gefunden.", search), FailureCause::no_valid_host);
+    EXPECT_EQ(cause("MessagingTimeout", search), FailureCause::other);
+    EXPECT_EQ(cause("RemoteError", search), FailureCause::other);
+    EXPECT_EQ(cause("ServerGroup policy is not supported: x",
+                    search + "nova.exception.UnsupportedPolicyException: ServerGroup"),
+              FailureCause::other);
+}
+
+TEST(ReadServer, AHostThatIsMissingForAnotherReasonIsAnotherCause) {
+    const auto cause = [](const std::string& details) {
+        json body = recorded_answer("nova-server-error");
+        body["server"]["fault"]["message"] = "No valid host was found. ";
+        body["server"]["fault"]["details"] = "nova.exception.NoValidHost: " + details;
+        return openstack::read_server(body.dump(), "nova")->fault->cause;
+    };
+    const std::string moved = "No valid host was found. No valid host found for cold migrate";
+    EXPECT_EQ(cause(moved), FailureCause::no_valid_host);
+    EXPECT_EQ(cause("No valid host was found. Unable to replace instance claim on source\n\n"
+                    "During handling of the above exception, another exception occurred:\n\n"
+                    "nova.exception.NoValidHost: " +
+                    moved),
+              FailureCause::other);
+    EXPECT_EQ(cause("No valid host was found. Scheduling failed: No hosts available for tenant"),
+              FailureCause::other);
 }
 
 TEST_F(NovaTest, TheServersOfOneRequest) {
