@@ -89,14 +89,18 @@ void read_wishes(const JsonPlace& row, ServerRecord& record) {
 }
 
 /// By the names of Nova's exceptions, which its tracebacks have in any language, and by its words.
+/// Without a name, a failure in the search for hosts is a translated NoValidHost.
 FailureCause cause_in(std::string_view text) {
     const auto has = [&](std::string_view part) { return text.find(part) != text.npos; };
     if (text.empty()) return FailureCause::not_reported;
     if (has("MaxRetriesExceeded") || has("maximum number of retries"))
         return FailureCause::retries_exhausted;
-    if (has("NoValidHost") || has("No valid host") || has("select_destinations"))
-        return FailureCause::no_valid_host;
-    return FailureCause::other;
+    if (names_another_cause(text)) return FailureCause::other;
+    if (has("NoValidHost") || has("No valid host")) return FailureCause::no_valid_host;
+    for (const auto* const another : {"MessagingTimeout", "MessageDeliveryFailure", "RemoteError",
+                                      "UnsupportedPolicyException"})
+        if (has(another)) return FailureCause::other;
+    return has("select_destinations") ? FailureCause::no_valid_host : FailureCause::other;
 }
 
 constexpr std::size_t longest_line = 200;

@@ -1,7 +1,9 @@
 #include "reaper/json/json_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -53,6 +55,23 @@ bool is_of_mesos(const json& document) {
            document.contains("reserve_resources") || document.contains("unreserve_resources");
 }
 
+/// Of the escape `\uXXXX` at this place; 0 if it is another one, or none.
+std::uint32_t escaped_code(std::string_view text, std::size_t at) {
+    const std::string_view escape = text.substr(at, 6);
+    if (escape.size() < 6 || !escape.starts_with("\\u")) return 0;
+    std::uint32_t code = 0;
+    const char* const end = escape.data() + escape.size();
+    return std::from_chars(escape.data() + 2, end, code, 16).ptr == end ? code : 0;
+}
+
+bool is_high_half(std::uint32_t code) {
+    return code >= 0xd800 && code < 0xdc00;
+}
+
+bool is_low_half(std::uint32_t code) {
+    return code >= 0xdc00 && code < 0xe000;
+}
+
 }  // namespace
 
 bool is_too_deep(std::string_view text) {
@@ -74,9 +93,28 @@ bool is_too_deep(std::string_view text) {
     return depth > max_json_depth;
 }
 
+std::string_view without_lone_surrogates(std::string_view text, std::string& copy) {
+    constexpr std::size_t length = 6;
+    bool copied = false;
+    for (std::size_t at = text.find('\\'); at != text.npos; at = text.find('\\', at)) {
+        const std::uint32_t code = escaped_code(text, at);
+        if (is_high_half(code) && is_low_half(escaped_code(text, at + length))) {
+            at += 2 * length;
+        } else if (is_high_half(code) || is_low_half(code)) {
+            if (!std::exchange(copied, true)) copy = text;
+            copy.replace(at, length, "\\ufffd");
+            at += length;
+        } else {
+            at += 2;
+        }
+    }
+    return copied ? copy : text;
+}
+
 json parse_bounded(std::string_view text) {
     if (is_too_deep(text)) return json::value_t::discarded;
-    return json::parse(text, nullptr, false);
+    std::string copy;
+    return json::parse(without_lone_surrogates(text, copy), nullptr, false);
 }
 
 Result<json> parse_json(const std::string& text) {

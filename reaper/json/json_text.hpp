@@ -16,7 +16,13 @@ inline constexpr int max_json_depth = 64;
 /// Of JSON; of another text anything.
 bool is_too_deep(std::string_view text);
 
-/// Of a text that a program wrote; discarded if it is not JSON, or too deep.
+/// The text itself; or the copy, in which each lone half of a surrogate pair is U+FFFD, which is as
+/// long (`\ud800`, `\ufffd`). Python writes such halves, users may send them, and nlohmann refuses
+/// the whole text.
+std::string_view without_lone_surrogates(std::string_view text, std::string& copy);
+
+/// Of a text that a program wrote, without lone surrogates; discarded if it is not JSON, or too
+/// deep.
 nlohmann::json parse_bounded(std::string_view text);
 
 /// `bad_input`, in one line: `line 3, column 7: not JSON: ...`, which member is there twice, or

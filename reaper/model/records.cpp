@@ -22,6 +22,16 @@ OrderProgress order_progress_of(std::string_view word) {
     return OrderProgress::begun;
 }
 
+// Source: where Nova's scheduler and conductor raise NoValidHost, Zed to 2026.1.
+bool names_another_cause(std::string_view no_valid_host) {
+    constexpr std::string_view head = "No valid host was found. ";
+    for (const std::string_view cause :
+         {"Scheduling failed: ", "Unable to replace instance claim on source",
+          "No such host - host: ", "Unable to move instance ", "Image traits "})
+        if (no_valid_host.find(std::string{head}.append(cause)) != no_valid_host.npos) return true;
+    return false;
+}
+
 std::string PauseNote::line() const {
     std::string text = by.empty() ? "" : "by " + by + " ";
     text += "since " + iso_time(at);

@@ -93,6 +93,10 @@ enum class FailureCause {
     other,
 };
 
+/// Does the message of a NoValidHost, or a text with it, name a cause that is no lack of room?
+/// A translated one does not.
+bool names_another_cause(std::string_view no_valid_host);
+
 /// What Nova keeps of the failure of a server in ERROR.
 struct Fault {
     FailureCause cause{};

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_json.hpp"
@@ -286,7 +287,8 @@ bool EventFields::read(std::string_view message, Wanted wanted) {
     payload_seen_ = false;
     SaxReader reader{*this, wanted};
     try {
-        json::sax_parse(message, &reader);
+        std::string copy;
+        json::sax_parse(without_lone_surrogates(message, copy), &reader);
     } catch (const json::exception&) {
         throw WrongJson{"the message holds a number that is out of range"};
     }
@@ -380,28 +382,41 @@ namespace {
 
 constexpr std::size_t max_texts = 10'000;
 
-/// A list of names, or one name alone; none if it is absent or null.
-std::set<std::string> names(const JsonPlace& object, const char* key) {
+/// A list of texts, or one text alone, each as `read` makes it; none if it is absent or null.
+std::set<std::string> texts(const JsonPlace& object, const char* key,
+                            const std::string& (*read)(const JsonPlace&)) {
     std::set<std::string> all;
     const auto list = object.maybe(key);
     if (!list) return all;
-    if (list->is_text()) return {name_in(*list)};
+    if (list->is_text()) return {read(*list)};
     if (list->value().size() > max_texts) list->fail("is too long");
-    list->each([&](const JsonPlace& each) { all.insert(name_in(each)); });
+    list->each([&](const JsonPlace& each) { all.insert(read(each)); });
     return all;
 }
 
-/// Of a hint; what is no UUID can't be a server, and Nova ignores it too.
+std::set<std::string> names(const JsonPlace& object, const char* key) {
+    return texts(object, key, name_in);
+}
+
+/// Those that are too long for a name, too.
+std::set<std::string> any_texts(const JsonPlace& object, const char* key) {
+    return texts(object, key, [](const JsonPlace& each) -> const std::string& {
+        return each.text(max_text_bytes);
+    });
+}
+
+/// Of a hint; what is no UUID can't be a server.
 std::set<ServerId> servers(const JsonPlace& hints, const char* key) {
     std::set<ServerId> all;
-    for (const auto& name : names(hints, key))
-        if (is_uuid(name)) all.emplace(name);
+    for (const auto& text : any_texts(hints, key))
+        if (is_uuid(text)) all.emplace(text);
     return all;
 }
 
-/// Each text names the UUIDs of aggregates, separated by commas: one of them will do.
+/// Each text names the UUIDs of aggregates, separated by commas: one of them will do. Seven are
+/// longer than a name.
 void read_aggregates(const JsonPlace& destination, PlacementConstraints& placement) {
-    for (const auto& text : names(destination, "aggregates")) {
+    for (const auto& text : any_texts(destination, "aggregates")) {
         std::set<std::string> any_of;
         for (std::size_t from = 0; from < text.size();) {
             const auto comma = std::min(text.find(',', from), text.size());
@@ -433,6 +448,10 @@ void read_places(const JsonPlace& spec, Schedule& schedule) {
         schedule.availability_zone = name_in(*zone);
     if (const auto hints = spec.maybe("scheduler_hints")) {
         placement.with = servers(*hints, "same_host");
+        // Nova finds no host beside what is no server, and passes over an empty hint.
+        const auto beside = any_texts(*hints, "same_host");
+        if (placement.with.empty() && !beside.empty() && !beside.rbegin()->empty())
+            placement.with.emplace("no-server");
         placement.apart_from = servers(*hints, "different_host");
     }
 }

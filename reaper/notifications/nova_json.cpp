@@ -27,7 +27,8 @@ json parse_json(std::string_view text) {
         throw WrongJson{"the message is nested deeper than " + std::to_string(max_json_depth) +
                         " levels"};
     try {
-        json message = json::parse(text);
+        std::string copy;
+        json message = json::parse(without_lone_surrogates(text, copy));
         if (!message.is_object()) throw WrongJson{"the message is not a JSON object"};
         return message;
     } catch (const json::parse_error& error) {

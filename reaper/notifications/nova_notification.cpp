@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/notifications/nova_json.hpp"
 
@@ -143,7 +144,7 @@ Notification classify(const JsonPlace& message) {
         const std::string& exception = reason["exception"].text(amqp::max_text_bytes);
         const std::string line =
             first_line(reason["exception_message"].text(), amqp::max_reason_bytes);
-        if (!means_no_room(exception)) {
+        if (!means_no_room(exception) || names_another_cause(line)) {
             return ignored("the cause is not a lack of room: " + printable(exception, 200) + ": " +
                            line);
         }

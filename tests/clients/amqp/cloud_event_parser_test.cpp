@@ -202,6 +202,22 @@ TEST(CloudEventParser, ADeletionThatBeginsIsSeen) {
     EXPECT_TRUE(seen.record.server.being_deleted());
 }
 
+TEST(CloudEventParser, HalfASurrogatePairCostsNoMessage) {
+    const auto with_half = [](const char* file, const std::function<void(json&)>& edit) {
+        std::string body = test::edited(file, edit);
+        return body.replace(body.find("HALF"), 4, R"(\\ud800)");
+    };
+    const auto seen = event<ServerSeen>(with_half(create, [](json& m) {
+        payload(m)["metadata"] = {{"a", "HALF"}};
+    }));
+    EXPECT_EQ(seen.record.server.metadata.at("a"), "\uFFFD");
+    EXPECT_EQ(event<Schedule>(with_half("scheduler.select_destinations.start.json",
+                                        [](json& m) {
+                                            payload(m)["scheduler_hints"] = {{"x", {"HALF"}}};
+                                        })),
+              event<Schedule>(read(recorded / "scheduler.select_destinations.start.json")));
+}
+
 TEST(CloudEventParser, IgnoresWhatChangesNothing) {
     for (const char* type :
          {"instance.create.start", "instance.exists", "instance.shutdown.start",
@@ -248,6 +264,37 @@ TEST(CloudEventParser, ReadsWhatASearchInsistsOn) {
     const std::vector<std::set<std::string>> aggregates{{"u1", "u2"}, {"u3"}};
     EXPECT_EQ(found.placement.aggregates, aggregates);
     EXPECT_EQ(found.required_traits, std::set<Trait>{Trait("CUSTOM_A")});
+}
+
+TEST(CloudEventParser, ManyAggregatesOrALongHintCostNothingElseOfASearch) {
+    const std::string there = "d35be809-acfa-4047-86dd-5a6543ac6c01";
+    std::set<std::string> all;
+    std::string joined;
+    for (int i = 10; i < 17; ++i) {
+        const std::string uuid = "d35be809-acfa-4047-86dd-5a6543ac6c" + std::to_string(i);
+        all.insert(uuid);
+        joined += (joined.empty() ? "" : ",") + uuid;
+    }
+    const auto found = event<Schedule>(test::edited(search, [&](json& m) {
+        payload(m)["requested_destination"] = {{"nova_object.data", {{"aggregates", {joined}}}}};
+        payload(m)["scheduler_hints"] = {{"same_host", {there, std::string(300, 'x')}}};
+    }));
+    EXPECT_EQ(found.placement.aggregates, std::vector<std::set<std::string>>{all});
+    EXPECT_EQ(found.placement.with, std::set<ServerId>{ServerId(there)});
+}
+
+TEST(CloudEventParser, BesideWhatIsNoServerThereIsNoHost) {
+    const auto beside = [](const json& hint) {
+        return event<Schedule>(
+                   test::edited(search,
+                                [&](json& m) {
+                                    payload(m)["scheduler_hints"] = {{"same_host", hint}};
+                                }))
+            .placement.with;
+    };
+    EXPECT_EQ(beside({"x"}), std::set<ServerId>{ServerId("no-server")});
+    EXPECT_TRUE(beside({""}).empty());
+    EXPECT_TRUE(beside(json::array()).empty());
 }
 
 TEST(CloudEventParser, AForcedHostOfASearchCountsMoreThanARequestedOne) {

@@ -243,6 +243,26 @@ TEST(NovaNotification, AcceptsTheExceptionsThatMeanNoRoomAndNoOthers) {
     }
 }
 
+TEST(NovaNotification, AHostThatIsMissingForAnotherReasonIsNoLackOfRoom) {
+    const auto parsed = [](const std::string& message) {
+        return parse_notification(
+            edited([&](json& m) { reason(m)["exception_message"] = message; }));
+    };
+    const std::string head = "No valid host was found. ";
+    for (const std::string cause :
+         {"Scheduling failed: No hosts available for tenant",
+          "Unable to replace instance claim on source", "No such host - host: a node: None ",
+          "Unable to move instance u to host h. There is not enough capacity on the host",
+          "Image traits cannot be satisfied by the current resource providers."}) {
+        const auto got = parsed(head + cause);
+        ASSERT_TRUE(std::holds_alternative<Ignored>(got)) << cause;
+        EXPECT_EQ(std::get<Ignored>(got).reason.find("the cause is not a lack of room: "), 0U);
+    }
+    for (const std::string& message : {head, head + "There are not enough hosts available.",
+                                       std::string("Kein Host: Scheduling failed: x")})
+        EXPECT_TRUE(std::holds_alternative<FailureNotice>(parsed(message))) << message;
+}
+
 TEST(NovaNotification, RebuildAndEvacuateAreRead) {
     const auto got =
         notice(edited([](json& m) { m["event_type"] = "compute_task.rebuild_server.error"; }));

@@ -126,6 +126,24 @@ TEST(NovaFormat, SurvivesAnswersThatAreNoJson) {
     }
 }
 
+/// Nova takes `"\ud800"` from any user, fails to build the server, and lists it for good.
+TEST(NovaFormat, AHalfOfASurrogatePairCostsNoList) {
+    const auto shown = [](const std::string& text) {
+        json row = server_row("s1");
+        row["metadata"] = {{"a", "TEXT"}};
+        std::string body = json{{"servers", {row, server_row("s2")}}}.dump();
+        body.replace(body.find("TEXT"), 4, text);
+        const auto page = openstack::read_servers(body, "GET nova");
+        EXPECT_TRUE(page) << page.error().what;
+        return page ? page->servers.at(0).server.metadata.at("a") : "";
+    };
+    EXPECT_EQ(shown(R"(\ud800)"), "\uFFFD");
+    EXPECT_EQ(shown(R"(\uDFFFx\uDBFF\n)"), "\uFFFDx\uFFFD\n");
+    EXPECT_EQ(shown(R"(\ude00\ud83d)"), "\uFFFD\uFFFD");
+    EXPECT_EQ(shown(R"(\ud83d\ud83d\ude00\ude00)"), "\uFFFD\U0001F600\uFFFD");
+    EXPECT_EQ(shown(R"(\\ud800\"\\\ud800)"), "\\ud800\"\\\uFFFD");
+}
+
 TEST(NovaFormat, AFieldThatIsHiddenFromUsIsAMissingRight) {
     for (const char* key : {"OS-EXT-SRV-ATTR:host", "extra_specs"}) {
         json row = server_row("s1");
@@ -725,6 +743,31 @@ TEST(ReadServer, TheCauseOfAFailureIsNovasException) {
               FailureCause::retries_exhausted);
     EXPECT_EQ(cause("Port 1 is in use", "nova.exception.PortInUse: Port 1"), FailureCause::other);
     EXPECT_EQ(cause("", ""), FailureCause::not_reported);
+    const std::string search = "in select_destinations\n    return cctxt.call(ctxt, ...";
+    EXPECT_EQ(cause("Es wurde kein Host gefunden.", search), FailureCause::no_valid_host);
+    EXPECT_EQ(cause("MessagingTimeout", search), FailureCause::other);
+    EXPECT_EQ(cause("RemoteError", search), FailureCause::other);
+    EXPECT_EQ(cause("ServerGroup policy is not supported: x",
+                    search + "nova.exception.UnsupportedPolicyException: ServerGroup"),
+              FailureCause::other);
+}
+
+TEST(ReadServer, AHostThatIsMissingForAnotherReasonIsAnotherCause) {
+    const auto cause = [](const std::string& details) {
+        json body = recorded_answer("nova-server-error");
+        body["server"]["fault"]["message"] = "No valid host was found. ";
+        body["server"]["fault"]["details"] = "nova.exception.NoValidHost: " + details;
+        return openstack::read_server(body.dump(), "nova")->fault->cause;
+    };
+    const std::string moved = "No valid host was found. No valid host found for cold migrate";
+    EXPECT_EQ(cause(moved), FailureCause::no_valid_host);
+    EXPECT_EQ(cause("No valid host was found. Unable to replace instance claim on source\n\n"
+                    "During handling of the above exception, another exception occurred:\n\n"
+                    "nova.exception.NoValidHost: " +
+                    moved),
+              FailureCause::other);
+    EXPECT_EQ(cause("No valid host was found. Scheduling failed: No hosts available for tenant"),
+              FailureCause::other);
 }
 
 TEST_F(NovaTest, TheServersOfOneRequest) {
