@@ -364,6 +364,7 @@ TEST_F(GatewayTest, ALikeBootTakesNoRoomOfAServerThatNovaMoves) {
     action.name = "migrate";
     action.request = RequestId{"req-m"};
     cloud.recorded_actions["req-m"] = action;
+    cloud.histories[moves.record.server.id] = {action};
     cloud.deletion_takes = std::chrono::seconds{3};
     start();
     FakeSearch& first = search("req-m");
@@ -372,6 +373,27 @@ TEST_F(GatewayTest, ALikeBootTakesNoRoomOfAServerThatNovaMoves) {
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     EXPECT_THAT(found(first), ElementsAre("rp-host1"));
     EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayTest, ABootIsNotTakenForAServerThatIsMovedWithAGlobalId) {
+    full_host("host1");
+    cloud.add_host("host0", small);
+    const ServerId moves{uuid_of("moves")};
+    ServerRecord& shown = cloud.add_server(moves.str(), "host0", "regular", small).record;
+    shown.flavor = flavor_of(2);
+    shown.server.status = "REBUILD";
+    shown.server.task_state = "rebuilding";
+    ActionRecord action;
+    action.name = "evacuate";
+    action.request = RequestId{"req-local"};
+    cloud.recorded_actions["req-local"] = action;
+    cloud.histories[moves] = {action};
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-global"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
+    EXPECT_EQ(claimed(claim("req-global", moves, "rp-host1")), 204);
+    EXPECT_THAT(record("req-global").request.requesters, ElementsAre(moves));
 }
 
 TEST_F(GatewayTest, AnImpossibleRequestIsAnsweredAtOnce) {
