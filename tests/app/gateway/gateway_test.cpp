@@ -13,7 +13,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-class GatewayTest : public GatewayHouse {};
+class GatewayTest : public GatewayHouse {
+protected:
+    /// Where Placement fails from then on.
+    int answer_after_the_cull(int error) {
+        full_host();
+        booting("new");
+        start();
+        FakeSearch& made = search("req-1");
+        run_until([&] { return cloud.count("DELETE") == 1; });
+        made.status = error;
+        return claimed(made);
+    }
+};
 
 TEST_F(GatewayTest, RoomIsFreedWhileTheSchedulerWaits) {
     full_host();
@@ -206,6 +218,30 @@ TEST_F(GatewayTest, WhenPlacementFailsItsAnswerPasses) {
     run_until([&] { return made.done(); });
     EXPECT_EQ(made.body, "{}");
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayTest, WhereItFailsAfterTheCullItIsAskedAgain) {
+    full_host();
+    booting("new");
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    made.status = 503;
+    const std::size_t before = made.asked.size();
+    run_until([&] { return made.asked.size() > before + 2; });
+    EXPECT_FALSE(made.done());
+    made.status = 200;
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayTest, IfThatGoesOnItsFailureIsTheAnswer) {
+    EXPECT_EQ(answer_after_the_cull(503), 503) << "no candidates would be no valid host";
+}
+
+TEST_F(GatewayTest, SoIsItAtOnceWhereItRefusesTheToken) {
+    const TimePoint began = clock.now();
+    EXPECT_EQ(answer_after_the_cull(401), 401) << "its client gets another one";
+    EXPECT_LT(clock.now() - began, std::chrono::seconds{10});
 }
 
 TEST_F(GatewayTest, ACallerWithARefusedTokenGetsTheRefusalOnly) {
