@@ -123,7 +123,7 @@ Task<SearchAnswer> PlacementSearches::help(HttpRequest request, GatewayCall& cal
         auto more = co_await patience_.in_time(call, std::move(look), Patience::short_look);
         if (!more || !*more) co_return first;
     }
-    const bool offers = query.groups.empty();
+    const bool offers = may_be_offered(query) && !pairs_.is_second(id, query);
     if (none && offers && patience_.lists_are_slow() &&
         offers_.offer(id, query, {as_asked(of_unknown(id), query)}, first))
         co_return first;

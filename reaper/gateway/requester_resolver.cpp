@@ -114,8 +114,9 @@ bool all_alike(const std::vector<Built>& boots) {
 /// Hosts are offered for regular room of one provider that no reservation keeps. Then its claim
 /// tells who it is.
 bool can_be_offered(const Built& wanted, const CandidatesQuery& query, const Ledger& ledger) {
-    return query.groups.empty() && ledger.reserved().empty() &&
-           !std::get<Request>(wanted).phases.admits(ResType::revocable);
+    const auto& request = std::get<Request>(wanted);
+    return may_be_offered(query) && asked_as(request, query) != AskedAs::fallback &&
+           ledger.reserved().empty() && !request.phases.admits(ResType::revocable);
 }
 
 /// Whichever of those alike it is.
