@@ -111,6 +111,14 @@ bool all_alike(const std::vector<Built>& boots) {
     });
 }
 
+/// Without those that are refused.
+std::vector<Request> requests_in(const std::vector<Built>& boots) {
+    std::vector<Request> requests;
+    for (const Built& each : boots)
+        if (const auto* const request = std::get_if<Request>(&each)) requests.push_back(*request);
+    return requests;
+}
+
 /// Hosts are offered for regular room of one provider that no reservation keeps. Then its claim
 /// tells who it is.
 bool can_be_offered(const Built& wanted, const CandidatesQuery& query, const Ledger& ledger) {
@@ -247,10 +255,9 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
         auto moves = co_await move_of(id, query, **moving);
         if (!moves) co_return moves.error();
         if (*moves) co_return std::move(**moves);
-        const Result<Servers>& seen = *listed;
-        if (!seen) co_return seen.error();
-        if (!first) first.emplace(**seen);
-        auto boots = co_await boots_for(id, query, first->without_later(*seen));
+        if (!*listed) co_return listed->error();
+        if (!first) first.emplace(***listed);
+        auto boots = co_await boots_for(id, query, first->without_later(**listed));
         if (!boots) co_return boots.error();
         const std::size_t fitting = boots->size();
         Result<bool> moved = false;
@@ -268,10 +275,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
                           " requests to boot are being scheduled that it could be for";
         const bool long_enough = alike || cloud_.clock.steady() - began >= patience ||
                                  (fitting == 0 && looks >= looks_for_none);
-        unknown.may_be.clear();
-        for (const Built& each : *boots)
-            if (const auto* const request = std::get_if<Request>(&each))
-                unknown.may_be.push_back(*request);
+        unknown.may_be = requests_in(*boots);
         if (long_enough) co_return Answer{std::move(unknown)};
         co_await cloud_.clock.sleep(between_looks);
     }
@@ -319,7 +323,7 @@ ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of_
     co_return std::optional<Answer>{std::move(*answer)};
 }
 
-/// What is under way on it, whatever its id: Placement is told a client's global id, and Nova's
+/// What is under way on it, whatever its id: Placement gets a client's global id, and Nova's
 /// record has the local one.
 ResultTask<std::optional<ActionRecord>> RequesterResolver::operation_on(ServerId server) {
     auto actions = co_await cloud_.compute.actions(server);
