@@ -514,6 +514,7 @@ public:
             return fails<std::vector<ServerRecord>>(
                 {Errc::bad_input, "nova: a reservation without an id"});
         ListOptions options;
+        options.by_links = true;
         options.only = [reservation](const ServerRecord& record) {
             return record.reservation == reservation;
         };

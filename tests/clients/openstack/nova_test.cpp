@@ -778,6 +778,8 @@ TEST_F(NovaTest, TheServersOfOneRequest) {
     cloud.on(list_path + "&reservation_id=r-1",
              json_reply(200, json{{"servers", {ours, server_row("b")}}}.dump()));
     EXPECT_THAT(ids_of(*cloud.run(nova().servers_of("r-1"))), ElementsAre("a"));
+    EXPECT_THAT(cloud.server.requests().back().target, Not(HasSubstr("marker")))
+        << "a page without a link is the last";
     EXPECT_FALSE(cloud.run(nova().servers_of("")));
 }
 
