@@ -475,14 +475,16 @@ private:
         return row == nullptr || row[1] == nullptr ? std::string{} : std::string{row[1]};
     }
     void set_up_session() {
-        const std::string seconds = std::to_string(address_.timeout.count());
+        const auto seconds = address_.timeout.count();
+        // A wait for a lock ends first: it is tried again, a statement that took too long is not.
+        const auto lock_seconds = std::max<decltype(seconds)>(seconds - 1, 1);
         // Numbers of rows follow each other on every node: one reaper writes at a time.
         tell(
             "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
             "autocommit = 1, time_zone = '+00:00', tx_isolation = 'REPEATABLE-READ', "
             "auto_increment_increment = 1, auto_increment_offset = 1, "
             "innodb_lock_wait_timeout = " +
-            seconds + ", max_statement_time = " + seconds);
+            std::to_string(lock_seconds) + ", max_statement_time = " + std::to_string(seconds));
         // A writer that froze or was cut off must not keep the row of the lease locked.
         if (use_ == Use::writing) tell("SET SESSION idle_transaction_timeout = 10");
     }

@@ -32,7 +32,7 @@ struct MariadbAddress {
     /// TLS with a certificate that is checked against the host's name. Not on a socket.
     bool tls = true;
     std::string ca_file{};            ///< PEM; empty: the system's
-    std::chrono::seconds timeout{5};  ///< of connecting, of a statement, of each lock
+    std::chrono::seconds timeout{5};  ///< of connecting, of a statement; of a lock: a second less
 
     /// `mysql://reaper@db1,db2:3307/reaper`
     std::string url() const;

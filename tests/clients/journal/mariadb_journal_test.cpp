@@ -215,6 +215,25 @@ TEST_F(MariadbJournal, FrozenWriterKeepsNoRowLocked) {
     EXPECT_THROW(begun.commit(), DatabaseFailure);
 }
 
+TEST_F(MariadbJournal, WaitsForTheRowOfTheLeaseLongerThanAStatementMayTake) {
+    migrate();
+    const auto journal = open_mariadb_journal(address, "first").value();
+    wait(journal->admit(request("req-1"), noon())).value();  // and nothing is to be tidied up
+    MariadbDatabase other{address, MariadbDatabase::Use::writing};
+    EXPECT_LT(other.ask_number("SELECT @@SESSION.innodb_lock_wait_timeout"),
+              std::stod(other.ask("SELECT @@SESSION.max_statement_time")))
+        << "which of two that end together is first differs";
+    Transaction holds{other};
+    other.execute("UPDATE lease SET writes = writes + 1");
+    std::thread server{[&] {
+        for (int i = 0; i < 2; ++i) other.ask("SELECT SLEEP(3.5)");
+        holds.commit();
+    }};
+    const auto admitted = wait(journal->admit(request("req-2"), noon()));
+    server.join();
+    EXPECT_TRUE(admitted) << admitted.error().what;
+}
+
 TEST_F(MariadbJournal, DeadlockUndoesTheWholeGroup) {
     migrate();
     execute("INSERT INTO event (kind, reason, at) VALUES ('a', '', 1), ('b', '', 1), ('c', '', 1)");
