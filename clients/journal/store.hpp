@@ -49,6 +49,9 @@ private:
 /// In a transaction of the caller; in place of what there is for the server.
 void write_protection(Database& database, const ServerProtection& protection);
 
+/// What finds the victims: each query goes by the index that leaves the fewest rows.
+const char* sql_of_victims(Database& database, const JournalQuery& query);
+
 /// A list of more is cut there.
 inline constexpr int max_rows_listed = 100'000;
 

@@ -305,6 +305,8 @@ constexpr const char* newest_victims_sql = VICTIMS(
     "AND sent.server = chosen.server CROSS JOIN request ON request.seq = sent.request"
 constexpr const char* victims_of_host_sql = VICTIMS(CHOSEN_FIRST, "chosen.host = ?4 AND ");
 constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.project = ?3 AND ");
+constexpr const char* victims_of_server_sql =
+    VICTIMS(CHOSEN_FIRST, "(chosen.server = ?6 OR chosen.name = ?13) AND ");
 
 // What dry runs planned, by when they ended.
 #define PLANNED(FROM, FIRST)                                                                  \
@@ -327,28 +329,24 @@ constexpr const char* planned_victims_sql =
 #define CHOSEN_BY "chosen CROSS JOIN request ON request.seq = chosen.request"
 constexpr const char* planned_on_host_sql = PLANNED(CHOSEN_BY, "chosen.host = ?4 AND ");
 constexpr const char* planned_of_project_sql = PLANNED(CHOSEN_BY, "chosen.project = ?3 AND ");
+constexpr const char* planned_of_server_sql =
+    PLANNED(CHOSEN_BY, "(chosen.server = ?6 OR chosen.name = ?13) AND ");
 
-/// So many chosen servers are looked at one by one. Where there are more of a host or project, some
-/// of the newest deletions are theirs.
+/// So many chosen servers are looked at one by one. Where there are more of a host, a project or a
+/// name, some of the newest deletions are theirs.
 constexpr std::int64_t few = 2000;
 constexpr const char* chosen_of_host_sql =
     "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE host = ?1 LIMIT ?2) AS some";
 constexpr const char* chosen_of_project_sql =
     "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE project = ?1 LIMIT ?2) AS some";
+constexpr const char* chosen_of_server_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE server = ?1 OR name = ?1 LIMIT ?2) AS some";
 
 bool are_few(Database& database, const char* sql, const std::string& value) {
     if (value.empty()) return false;
     auto select = database.statement(sql);
     select.bind(1, value).bind(2, few + 1);
     return select.step() && select.number(0) <= few;
-}
-
-const char* sql_of_victims(Database& database, const JournalQuery& query) {
-    if (are_few(database, chosen_of_host_sql, query.host))
-        return query.planned ? planned_on_host_sql : victims_of_host_sql;
-    if (are_few(database, chosen_of_project_sql, query.project))
-        return query.planned ? planned_of_project_sql : victims_of_project_sql;
-    return query.planned ? planned_victims_sql : newest_victims_sql;
 }
 
 const char* sql_of_requests(const JournalQuery& query) {
@@ -423,6 +421,16 @@ Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& que
         rest.limit = static_cast<int>(left);
         rest.skip = 0;
     }
+}
+
+const char* sql_of_victims(Database& database, const JournalQuery& query) {
+    if (are_few(database, chosen_of_server_sql, query.server))
+        return query.planned ? planned_of_server_sql : victims_of_server_sql;
+    if (are_few(database, chosen_of_host_sql, query.host))
+        return query.planned ? planned_on_host_sql : victims_of_host_sql;
+    if (are_few(database, chosen_of_project_sql, query.project))
+        return query.planned ? planned_of_project_sql : victims_of_project_sql;
+    return query.planned ? planned_victims_sql : newest_victims_sql;
 }
 
 Result<std::vector<VictimEntry>> Store::find_victims(const JournalQuery& query) {

@@ -82,7 +82,7 @@ ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) 
         // Where another shelved it, a reaper may have done so since.
         if (known != known_.end() && (known->second.last || known->second.retry_at > now)) continue;
         if (!waits(record)) continue;
-        if (++asked > asked_at_once) break;
+        if (++asked > asked_at_once || !dependencies_.may_act()) break;
         ServerId server = record.server.id;
         const auto last = co_await shelved_by_us(std::move(server));
         if (last)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "clients/journal/sqlite_database.hpp"
+#include "clients/journal/store.hpp"
 #include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
@@ -85,6 +86,7 @@ TEST_P(JournalCounts, NoDeletionIsWrittenBeyondTheLimit) {
 
 TEST_P(JournalCounts, AServerThatIsShelvedCountsLikeADeletedOne) {
     open_with_limit();
+    add_plan("req-2", {"b"});
     step("req-1", "a", Step::shelve_sent, 1);
     step("req-1", "a", Step::delete_sent, 2);  // Nova could not shelve it
     step("req-2", "b", Step::shelve_sent, 3);
@@ -363,6 +365,18 @@ TEST(JournalTables, AreLookedThroughByIndexes) {
         auto plan = database.statement(what);
         ASSERT_TRUE(plan.step());
         EXPECT_THAT(plan.text(3), AllOf(HasSubstr("SEARCH"), HasSubstr(index))) << what;
+    }
+    for (const bool planned : {false, true}) {
+        JournalQuery query;
+        query.server = "a";
+        query.planned = planned;
+        const std::string look =
+            std::string{"EXPLAIN QUERY PLAN "} + sql_of_victims(database, query);
+        SqliteDatabase another{folder.path(), SQLITE_OPEN_READONLY};
+        std::string steps;
+        for (auto plan = another.statement(look.c_str()); plan.step();)
+            steps += plan.text(3) + "; ";
+        EXPECT_THAT(steps, AllOf(HasSubstr("chosen_server"), HasSubstr("chosen_name"))) << look;
     }
 }
 
