@@ -12,8 +12,9 @@
 namespace reaper::journal {
 namespace {
 
-constexpr int messages_between_prunes = 1'000;  // and new requests
-constexpr std::int64_t rows_in_a_step = 100;    // measured or deleted for their size
+constexpr int messages_between_prunes = 1'000;    // and new requests
+constexpr std::int64_t rows_in_a_step = 100;      // measured or deleted for their size
+constexpr std::int64_t old_rows_in_a_step = 500;  // of a table; more than a group of calls adds
 
 }  // namespace
 
@@ -236,7 +237,7 @@ Result<void> Store::note_event(const JournalEvent& event) {
 
 void Store::prune(TimePoint now) {
     const bool due = !pruned_at_ || now >= *pruned_at_ + std::chrono::days{1};
-    if (!due && !measured_) return;
+    if (!due && !forget_before_ && !measured_) return;
     if (group_) {
         prune_after_group_ = now;  // in transactions of its own
         return;
@@ -246,6 +247,7 @@ void Store::prune(TimePoint now) {
         try {
             tidy();
         } catch (const DatabaseFailure& failure) {
+            forget_before_.reset();
             measured_.reset();
             spdlog::warn("{}; the rows that are too old or too many stay for now",
                          storage_error(path_, failure).what);
@@ -255,39 +257,64 @@ void Store::prune(TimePoint now) {
         pruned_at_ = now;
         messages_since_prune_ = 0;
         if (!measured_) measured_ = Measured{};
-        attempt([&] { forget_old(now - options_.retention); });
+        forget_before_ = now - options_.retention;
     }
+    if (forget_before_) attempt([&] { forget_old(); });
     if (measured_) attempt([&] { forget_large(); });
 }
 
-void Store::forget_old(TimePoint oldest) {
-    Transaction transaction{database_};
-    auto records = database_.statement(
-        "DELETE FROM request WHERE finished_at < ?1 "
-        "AND seq <= (SELECT max(seq) FROM request) - ?2");
-    records.bind(1, oldest).bind(2, options_.newest_kept).run();
+namespace {
+
+/// Which rows go: ?1 the oldest time that stays, ?2 rows at most, ?3 rows that always stay. `last`:
+/// the last one of a step of ?4 rows; `remove`: those up to row ?4, so that MariaDB, which reads
+/// the whole table for a DELETE with an IN, reads no others.
+struct OldRows {
+    const char* last;
+    const char* remove;
+};
+#define OLD_ROWS(TABLE, WHICH)                                         \
+    {                                                                  \
+        "SELECT max(seq) FROM (SELECT seq FROM " TABLE " WHERE " WHICH \
+        " ORDER BY seq LIMIT ?4) AS oldest",                           \
+            "DELETE FROM " TABLE " WHERE " WHICH " AND seq <= ?4"      \
+    }
+constexpr OldRows old_rows[] = {
+    OLD_ROWS("request", "finished_at < ?1 AND seq <= (SELECT max(seq) FROM request) - ?3"),
     // A flood of requests without deletions must not fill the disk.
-    auto idle = database_.statement(
-        "DELETE FROM request WHERE finished_at IS NOT NULL "
-        "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
-        "(SELECT 1 FROM step WHERE step.request = request.seq)");
-    idle.bind(1, options_.max_rows).run();
-    auto old = database_.statement("DELETE FROM message WHERE at < ?1");
-    old.bind(1, oldest).run();
-    auto many =
-        database_.statement("DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
-    many.bind(1, options_.max_rows).run();
-    auto events = database_.statement(
-        "DELETE FROM event WHERE at < ?1 OR seq <= (SELECT max(seq) FROM event) - ?2");
-    events.bind(1, oldest).bind(2, options_.max_rows).run();
-    auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
-    holds.bind(1, oldest).run();
-    auto orders = database_.statement(
-        "DELETE FROM reservation_order WHERE state NOT IN ('begun', 'waiting') AND "
-        "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
-        "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3");
-    orders.bind(1, oldest).bind(2, options_.max_rows).bind(3, options_.newest_kept).run();
+    OLD_ROWS("request",
+             "finished_at IS NOT NULL AND seq <= (SELECT max(seq) FROM request) - ?2 "
+             "AND NOT EXISTS (SELECT 1 FROM step WHERE step.request = request.seq)"),
+    OLD_ROWS("message", "at < ?1"),
+    OLD_ROWS("message", "seq <= (SELECT max(seq) FROM message) - ?2"),
+    OLD_ROWS("event", "(at < ?1 OR seq <= (SELECT max(seq) FROM event) - ?2)"),
+    OLD_ROWS("hold", "ended_at < ?1"),
+    OLD_ROWS("reservation_order",
+             "state NOT IN ('begun', 'waiting') AND "
+             "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
+             "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3")};
+#undef OLD_ROWS
+
+}  // namespace
+
+/// All at once may take longer than a statement may.
+void Store::forget_old() {
+    const auto bind = [this](Statement& statement, std::int64_t rows) {
+        statement.bind(1, *forget_before_).bind(2, options_.max_rows);
+        statement.bind(3, options_.newest_kept).bind(4, rows);
+    };
+    bool all = true;
+    Transaction transaction{database_};
+    for (const OldRows& rows : old_rows) {
+        auto last = database_.statement(rows.last);
+        bind(last, old_rows_in_a_step);
+        if (!last.step() || last.null(0)) continue;
+        auto remove = database_.statement(rows.remove);
+        bind(remove, last.number(0));
+        remove.run();
+        all = all && database_.changes() < old_rows_in_a_step;
+    }
     transaction.commit();
+    if (all) forget_before_.reset();
 }
 
 /// Texts of all requests may be more than a statement can read in its time.

@@ -184,10 +184,10 @@ private:
     /// Rows of a word and a number, counted since a time.
     std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
 
-    /// Drops what is past the retention, once a day by the time that calls bring, and what is too
+    /// Once a day by the time that calls bring: drops what is past the retention, and what is too
     /// large, some rows with each call.
     void prune(TimePoint now);
-    void forget_old(TimePoint oldest);
+    void forget_old();
     void forget_large();
 
     std::string path_;
@@ -199,6 +199,7 @@ private:
     std::optional<TimePoint> pruned_at_;
     int messages_since_prune_ = 0;
     std::optional<TimePoint> prune_after_group_;
+    std::optional<TimePoint> forget_before_;  ///< while that is under way
     /// The size of the newest requests; above `max_bytes`, those before `from` go.
     struct Measured {
         std::int64_t from = std::numeric_limits<std::int64_t>::max();  ///< the oldest that fits

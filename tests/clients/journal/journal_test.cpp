@@ -316,6 +316,31 @@ TEST_P(JournalTest, ALargeJournalIsMeasuredSomeRowsAtATime) {
     EXPECT_EQ(wait(journal_->list(1'000)).value().size(), 209U);
 }
 
+TEST_P(JournalTest, WhatIsTooOldGoesSomeRowsAtATime) {
+    open(JournalOptions{std::chrono::days{90}, 0});
+    admit(request("waiting"), noon());
+    std::string requests = "INSERT INTO request (id, request, received_at, outcome, finished_at) ";
+    std::string notes = "INSERT INTO event (kind, reason, at) ";
+    for (int n = 0; n < 1'200; ++n) {
+        const std::string name = (n == 0 ? "VALUES ('r" : ", ('r") + std::to_string(n) + "', ";
+        requests += name + "'{}', 1, 'freed', " + std::to_string(n) + ")";
+        notes += name + "'', " + std::to_string(n) + ")";
+    }
+    home_->execute(requests);
+    home_->execute(notes);
+    const auto is_there = [this](int n) {
+        const auto found = wait(journal_->record(RequestId{"r" + std::to_string(n)}));
+        return !found || found->has_value();  // what it says is no request
+    };
+    for (const int gone : {500, 1'000, 1'200}) {
+        admit(request("before " + std::to_string(gone) + " are gone"), noon(86'400));
+        EXPECT_FALSE(is_there(gone - 1));
+        EXPECT_EQ(is_there(gone), gone < 1'200);
+        EXPECT_EQ(static_cast<int>(wait(journal_->events(2'000)).value().size()), 1'200 - gone);
+    }
+    EXPECT_TRUE(wait(journal_->record(RequestId{"waiting"})).value());
+}
+
 TEST_P(JournalTest, WhatIsTooOldGoesAlsoIfWhatIsTooLargeDoesNot) {
     JournalOptions options{std::chrono::days{90}, 0};
     options.max_bytes = 1;
