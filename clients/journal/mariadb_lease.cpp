@@ -30,7 +30,11 @@ Result<std::unique_ptr<MariadbLease>> MariadbLease::take(MariadbDatabase& databa
             return Error{Errc::conflict, "journal " + url + ": another reaper (" + look.text(1) +
                                              ") writes to it; its lease ends in " +
                                              seconds_of(look.number(2)) +
-                                             " unless it renews it: stop that one first"};
+                                             " unless it renews it: stop that one first" +
+                                             (look.number(2) > lease_lasts.count()
+                                                  ? "; it is longer than a lease lasts: "
+                                                    "synchronise the clocks of the database nodes"
+                                                  : "")};
         number = look.number(0) + 1;
     }
     auto take =
@@ -47,11 +51,13 @@ Result<std::unique_ptr<MariadbLease>> MariadbLease::take(MariadbDatabase& databa
 }
 
 void MariadbLease::renew() {
-    const auto began = std::chrono::steady_clock::now();
-    // Its longest end: one node's clock may be behind the other's.
-    auto renew = database_.statement("UPDATE lease SET ends_at = greatest(ends_at, " MARIADB_NOW
-                                     " + ?2), writes = writes + 1 WHERE id = 1 AND number = ?1");
-    renew.bind(1, number_).bind(2, std::int64_t{lease_lasts.count()}).run();
+    // Its longest end, as one node's clock may be behind the other's; but a clock that was ahead
+    // must not keep the others out for hours.
+    auto renew = database_.statement(
+        "UPDATE lease SET ends_at = least(greatest(ends_at, " MARIADB_NOW " + ?2), " MARIADB_NOW
+        " + ?3), writes = writes + 1 WHERE id = 1 AND number = ?1");
+    renew.bind(1, number_).bind(2, std::int64_t{lease_lasts.count()});
+    renew.bind(3, std::int64_t{lease_ends_within.count()}).run();
     if (database_.changes() == 0) {
         auto look = database_.statement("SELECT holder FROM lease WHERE id = 1");
         const std::string other = look.step() ? look.text(0) : "unknown";
@@ -59,7 +65,6 @@ void MariadbLease::renew() {
                               "this one writes nothing more, and deletes nothing; restart it",
                               false, true};
     }
-    renewed_at_ = began;
 }
 
 // Between two renewals, of which one may fail.
@@ -69,9 +74,11 @@ static_assert(lease_lasts < journal_surely_free);
 // Any call does it: the daemon looks after its journal every two seconds.
 Result<void> MariadbLease::check() {
     if (database_.in_transaction()) return {};
-    if (std::chrono::steady_clock::now() < renewed_at_ + lease_lasts / 3) return {};
+    const auto began = std::chrono::steady_clock::now();
+    if (began < renewed_at_ + lease_lasts / 3) return {};
     Transaction transaction{database_};
     transaction.commit();
+    renewed_at_ = began;
     return {};
 }
 

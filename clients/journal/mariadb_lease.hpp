@@ -13,9 +13,11 @@
 
 namespace reaper::journal {
 
-/// By the clock of the database server; renewed by each transaction that writes, and by each call
-/// when a third of it is over.
+/// By the clock of the database server; renewed by each transaction that writes, and by a call
+/// after each third of it.
 inline constexpr std::chrono::milliseconds lease_lasts{15'000};
+/// By the clock of the server that renews it, whatever another server's clock said before.
+inline constexpr std::chrono::milliseconds lease_ends_within{60'000};
 
 class MariadbLease final : public Ownership {
 public:
@@ -40,6 +42,7 @@ private:
     MariadbDatabase& database_;
     std::string url_;
     std::int64_t number_;
+    /// Before the last renewal that is known to be committed.
     std::chrono::steady_clock::time_point renewed_at_ = std::chrono::steady_clock::now();
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/journal/mariadb_lease.hpp"
+#include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/mariadb_switch.hpp"
 #include "fakes/fake_journal.hpp"
 #include "fakes/fake_switch.hpp"
@@ -40,9 +41,19 @@ public:
         MariadbServer::shared().execute("UPDATE lease SET ends_at = 0", address_.database);
     }
     Switch& pause() override { return *pause_; }
+    /// `ends_at` from now on, in milliseconds.
+    void set_end(std::int64_t from_now) {
+        MariadbServer::shared().execute(
+            "UPDATE lease SET ends_at = " MARIADB_NOW " + " + std::to_string(from_now),
+            address_.database);
+    }
+    std::int64_t ends_in() {
+        return reader_.ask_number("SELECT ends_at - " MARIADB_NOW " FROM lease");
+    }
 
 private:
     MariadbAddress address_ = MariadbServer::shared().new_database();
+    MariadbDatabase reader_{address_, MariadbDatabase::Use::reading};
     std::unique_ptr<Switch> pause_;
 };
 
@@ -136,6 +147,32 @@ TEST_P(Lease, ThatIsPausedLetsNoDeletionBeWritten) {
     EXPECT_EQ(wait(journal->record(RequestId{"req-1"})).value()->steps.size(), 1U);
     ASSERT_TRUE(home->pause().resume());
     EXPECT_TRUE(step(*journal, Step::delete_sent));
+}
+
+TEST(LeaseInMariadb, IsRenewedThoughTransactionsAreRolledBack) {
+    if (!mariadb_installed()) GTEST_SKIP() << no_mariadb;
+    InMariadb home;
+    const auto journal = home.open("first").value();
+    home.end_lease();
+    const auto hangs = std::chrono::steady_clock::now() + std::chrono::minutes{2};
+    while (home.ends_in() < 0 && std::chrono::steady_clock::now() < hangs)
+        EXPECT_FALSE(wait(journal->finish(RequestId{"none"}, Outcome{})));
+    EXPECT_GT(home.ends_in(), 0);
+}
+
+TEST(LeaseInMariadb, OfAClockThatWasAheadEndsSoon) {
+    if (!mariadb_installed()) GTEST_SKIP() << no_mariadb;
+    InMariadb home;
+    const auto journal = home.open("first").value();
+    home.set_end(30'000);
+    wait(journal->admit(request("req-1"), noon())).value();
+    EXPECT_GT(home.ends_in(), 15'000) << "its longest end";
+    home.set_end(3'600'000);
+    const auto second = home.open("second");
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().what, HasSubstr("synchronise the clocks of the database nodes"));
+    wait(journal->admit(request("req-2"), noon())).value();
+    EXPECT_LE(home.ends_in(), 60'000);
 }
 
 TEST(LeaseInMemory, LastsAsLongAsInMariadb) {
