@@ -17,14 +17,12 @@ bool Retries::wait() {
 Group StoredJournal::group() {
     Group group;
     group.begin = [this] {
-        return guarded<void>(path_,
-                             [this]() -> Result<void> {
-                                 return tried<void>([this]() -> Result<void> {
-                                     store_->begin_group();
-                                     return {};
-                                 });
-                             })
-            .has_value();
+        return guarded<void>(path_, [this]() -> Result<void> {
+            return tried<void>([this]() -> Result<void> {
+                store_->begin_group();
+                return {};
+            });
+        });
     };
     group.end = [this] {
         return guarded<void>(path_, [this]() -> Result<void> {

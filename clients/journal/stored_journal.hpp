@@ -196,15 +196,19 @@ private:
         return call_in(Grouping::writes, method, std::move(args)...);
     }
     /// Once more where the engine says that nothing of it is there; but not alone out of a group,
-    /// which is undone as a whole.
+    /// which is undone as a whole. While that helps no call, those that wait are tried once.
     template <class T, class Work>
     Result<T> tried(const Work& work) {
         Retries retries = store_->retries();
         while (true) {
             try {
-                return work();
+                Result<T> done = work();
+                gave_up_ = false;
+                return done;
             } catch (const DatabaseFailure& failure) {
-                if (!failure.again || store_->has_group() || !retries.wait()) throw;
+                if (!failure.again || store_->has_group()) throw;
+                gave_up_ = gave_up_ || !retries.wait();
+                if (gave_up_) throw;
             }
         }
     }
@@ -216,6 +220,7 @@ private:
 
     std::string path_;
     std::unique_ptr<Store> store_;               // the worker's
+    bool gave_up_ = false;                       // the worker's: on the last call that could not
     Worker worker_{max_waiting_calls, group()};  // ends before the store
 };
 

@@ -33,9 +33,9 @@ enum class Grouping {
 
 /// All of it runs on the thread, and must not throw.
 struct Group {
-    std::function<bool()> begin;        ///< false: there is none, each job stands for itself
-    std::function<Result<void>()> end;  ///< an error: nothing that the jobs did is there
-    std::function<bool()> still_open;   ///< false: it ended by itself, and nothing of it is there
+    std::function<Result<void>()> begin;  ///< an error is that of the job that is not run
+    std::function<Result<void>()> end;    ///< an error: nothing that the jobs did is there
+    std::function<bool()> still_open;     ///< false: it ended by itself, and nothing of it is there
 };
 
 class Worker {
@@ -67,9 +67,9 @@ public:
             }
             waiting.fetch_add(1);
             auto work = [this, job, grouping, back, handler = std::move(handler)]() mutable {
-                enter(grouping);
-                auto answer =
-                    std::make_shared<Answer<T, decltype(handler)>>(job(), std::move(handler));
+                const Result<void> entered = enter(grouping);
+                auto answer = std::make_shared<Answer<T, decltype(handler)>>(
+                    entered ? job() : Result<T>{entered.error()}, std::move(handler));
                 leave([answer, back](const Result<void>& ended) {
                     if (!ended) answer->result = ended.error();
                     asio::post(back, [answer] { answer->tell(); });
@@ -108,12 +108,14 @@ private:
     }
 
     // On the thread:
-    void enter(Grouping grouping) {
+    Result<void> enter(Grouping grouping) {
         if (open_ && grouping == Grouping::alone) end_group();
         // This job is one of those that wait.
         const bool others = waiting_.load() > 1;
-        if (!open_ && others && grouping == Grouping::writes && group_.begin)
-            open_ = group_.begin();
+        if (open_ || !others || grouping != Grouping::writes || !group_.begin) return {};
+        Result<void> begun = group_.begin();
+        open_ = begun.has_value();
+        return begun;
     }
     void leave(Tell tell) {
         const bool others = waiting_.fetch_sub(1) > 1;

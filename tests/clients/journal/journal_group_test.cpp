@@ -20,7 +20,7 @@ protected:
         Group group;
         group.begin = [this] {
             steps.emplace_back("begin");
-            return true;
+            return begun;
         };
         group.end = [this] {
             steps.emplace_back("end");
@@ -47,6 +47,7 @@ protected:
     }
 
     std::vector<std::string> steps;  ///< written on the worker's thread, read when it is idle
+    Result<void> begun;
     Result<void> ended;
     bool still_open = true;
     std::promise<void> go;
@@ -111,6 +112,18 @@ TEST_F(JournalGroupTest, ClientsWaitForAllOthersAndTakeNoPlaceOfTheirs) {
     for (auto& search : searches) EXPECT_EQ(search.get().value(), 7);
     EXPECT_TRUE(a.get());
     EXPECT_TRUE(b.get());
+}
+
+/// It would wait for the same server once more.
+TEST_F(JournalGroupTest, AJobWhoseGroupCannotBeginIsNotRun) {
+    begun = Error{Errc::storage, "no connection"};
+    auto first = hand_in("first", Grouping::alone);
+    auto a = hand_in("a", Grouping::writes);
+    auto b = hand_in("b", Grouping::writes);
+    run();
+    EXPECT_THAT(steps, ElementsAre("first", "begin", "b"));
+    EXPECT_EQ(a.get().error().what, "no connection");
+    EXPECT_TRUE(b.get()) << "it waits alone";
 }
 
 class JournalTogetherTest : public OnEveryEngine {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/journal/sqlite_database.hpp"
-#include "clients/journal/store.hpp"
+#include "clients/journal/stored_journal.hpp"
 #include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
@@ -400,6 +400,42 @@ TEST(LongRead, LooksAfterTheLeaseBeforeEachRecord) {
     EXPECT_EQ(calls, 0);
     calls = 1;
     EXPECT_EQ(store.unfinished().error().code, Errc::conflict) << "it was lost meanwhile";
+}
+
+/// A database that can't be reached, so often.
+class Unreachable final : public Ownership {
+public:
+    explicit Unreachable(int& left) : left_(left) {}
+    Result<void> check() override {
+        if (left_ == 0) return {};
+        --left_;
+        throw DatabaseFailure{2002, "no connection", "", true};
+    }
+    Result<void> read_back(std::int64_t, const ServerId&) override { return {}; }
+
+private:
+    int& left_;
+};
+
+TEST(UnreachableJournal, IsTriedOnceByTheCallsThatWaitBehindOneThatGaveUp) {
+    auto database =
+        std::make_unique<SqliteDatabase>(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    ASSERT_TRUE(make_tables(*database, "memory"));
+    JournalOptions options;
+    options.retry_for = std::chrono::milliseconds{200};
+    constexpr int many = 1'000;
+    int left = many;
+    StoredJournal journal{std::make_unique<Store>("memory", std::move(database),
+                                                  std::make_unique<Unreachable>(left), options)};
+    EXPECT_FALSE(wait(journal.holds()));
+    EXPECT_LT(left, many - 1) << "it was tried again";
+    left = many;
+    EXPECT_FALSE(wait(journal.holds()));
+    EXPECT_EQ(left, many - 1);
+    left = 0;
+    EXPECT_TRUE(wait(journal.holds()));
+    left = 1;
+    EXPECT_TRUE(wait(journal.holds())) << "it is tried again from then on";
 }
 
 TEST(MemoryJournal, KeepsEverythingForItsLife) {
