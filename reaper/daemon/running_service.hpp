@@ -47,7 +47,9 @@ public:
     Result<void> resume() override { return {}; }
 };
 
-class RunningService final : public Service, public std::enable_shared_from_this<RunningService> {
+class RunningService final : public Service,
+                             public std::enable_shared_from_this<RunningService>,
+                             private JournalObserver {
 public:
     RunningService(ServicePorts ports, LiveSettings settings,
                    std::function<void(ServiceStatus)> on_status);
@@ -116,7 +118,7 @@ private:
     void listen_to_events();
     void on_events(std::vector<CloudEvent> events);
     Task<void> wait_for_claims();
-    Task<void> check_clock();
+    void check_clock();
     std::optional<JournalEvent> notice_clock_step();
     Task<void> note(JournalEvent event);
     ResultTask<void> ask_credential_expires();
@@ -127,7 +129,9 @@ private:
     SchedulerRules scheduler_rules() const;
     void report();
     ResultTask<void> check_journal();
-    std::optional<Error> why_displaced(const Error& unread) const;
+    void check_journal_silence();
+    void leave_journal(Error why);
+    void answered() override { journal_heard_ = clock_.steady(); }
     bool journal_is_ours() const;
     std::optional<std::string> journal_trouble() const;
     std::optional<std::string> cloud_silent() const;
@@ -146,7 +150,9 @@ private:
     RoomKeeper rooms_;
     CloudPorts cloud_;  ///< with that clock
     Escrow escrow_;
-    /// With that clock, that switch in a dry run, and Placement as the rooms in escrow show it.
+    std::unique_ptr<Journal> journal_;  ///< tells us of its answers
+    /// With that clock, that journal, that switch in a dry run, and Placement as the rooms in
+    /// escrow show it.
     ServicePorts ports_;
     std::function<void(ServiceStatus)> on_status_;
 
@@ -163,7 +169,8 @@ private:
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
     std::optional<Error> displaced_;            ///< another reaper has or may have our journal
-    Duration journal_answered_{};  ///< steady: when the last call that it answered began
+    Duration journal_answered_{};  ///< steady: when the last check that it answered began
+    Duration journal_heard_{};     ///< steady: its last answer, to any call
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< the last reported one

@@ -8,6 +8,7 @@
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/duties.hpp"
 #include "reaper/planner/places.hpp"
+#include "reaper/requests/observed_journal.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log.hpp"
 
@@ -61,8 +62,9 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
                    const bool acts = !settings_.dry_run && !stopping_ && journal_is_ours();
                    return acts ? ports_.messages.serving() : 0;
                }}),
+      journal_(observed_journal(ports.journal, {this})),
       ports_{with_placement(cloud_, escrow_.view()),
-             ports.journal,
+             *journal_,
              ports.messages,
              ports.events,
              settings_.dry_run ? null_switch_ : ports.pause,

@@ -104,11 +104,7 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
     tasks.push_back({"looking after the journal", every(between_journal_checks),
                      [this] { return check_journal(); }, std::chrono::seconds{10}});
     tasks.push_back({"watching the clock", every(between_clock_checks),
-                     [this]() -> ResultTask<void> {
-                         co_await check_clock();
-                         co_return Result<void>{};
-                     },
-                     std::chrono::seconds{1}, true});
+                     quietly([this] { check_clock(); }), std::chrono::seconds{1}, true});
     return tasks;
 }
 
@@ -178,10 +174,13 @@ void RunningService::on_events(std::vector<CloudEvent> events) {
     parts_->refresher.on_events(std::move(batch));
 }
 
-Task<void> RunningService::check_clock() {
-    stepped_at_ = ports_.cloud.clock.steady();
+/// Never waits for the journal.
+void RunningService::check_clock() {
+    const Duration now = clock_.steady();
+    // A process that was frozen asks its journal first.
+    if (now - std::exchange(stepped_at_, now) < journal_surely_ours) check_journal_silence();
     if (told_.ready != waits_for().empty()) report();
-    if (auto step = notice_clock_step()) co_await note(std::move(*step));
+    if (auto step = notice_clock_step()) spawn(note(std::move(*step)));
 }
 
 /// What is remembered moves with the wall clock. The event to journal; none if it was not set.
@@ -211,30 +210,32 @@ ResultTask<void> RunningService::check_journal() {
     const Duration began = clock_.steady();
     auto read = co_await ports_.journal.holds();
     journal_gone_.reset();
-    if (!read) journal_gone_ = read.error().what;
-    if (!read && !displaced_) {
-        displaced_ = why_displaced(read.error());
-        if (displaced_) {
-            spdlog::critical("{}", displaced_->what);
-            stop();
-        }
+    if (read) {
+        journal_answered_ = began;
+        co_return Result<void>{};
     }
-    if (!read) co_return read.error();
-    journal_answered_ = began;
-    co_return Result<void>{};
+    journal_gone_ = read.error().what;
+    if (read.error().code == Errc::conflict) leave_journal(read.error());
+    co_return read.error();
 }
 
-/// Another reaper has the journal; or it may, and would serve if RabbitMQ gave it the messages.
-std::optional<Error> RunningService::why_displaced(const Error& unread) const {
-    if (unread.code == Errc::conflict) return unread;
-    if (!ports_.shared_journal || clock_.steady() < journal_answered_ + journal_surely_free)
-        return std::nullopt;
+/// Another reaper may have it, and would serve if RabbitMQ gave it the messages. Asks nothing of
+/// the journal: calls to a database that hangs wait for one another for minutes.
+void RunningService::check_journal_silence() {
+    const Duration silent = clock_.steady() - journal_heard_;
+    if (!ports_.shared_journal || silent < journal_surely_free) return;
     // Alone, it waits until the database answers.
-    if (ports_.others_stand_by && !ports_.others_stand_by()) return std::nullopt;
-    return Error{unread.code,
-                 "the journal has not answered for " +
-                     format_duration(clock_.steady() - journal_answered_) +
-                     ", and another reaper may have it; this one ends: " + unread.what};
+    if (ports_.others_stand_by && !ports_.others_stand_by()) return;
+    leave_journal({Errc::storage, "the journal has not answered for " + format_duration(silent) +
+                                      ", and another reaper may have it; this one ends" +
+                                      (journal_gone_ ? ": " + *journal_gone_ : "")});
+}
+
+void RunningService::leave_journal(Error why) {
+    if (displaced_) return;
+    displaced_ = std::move(why);
+    spdlog::critical("{}", displaced_->what);
+    stop();
 }
 
 /// Else another reaper may have it, and act in our place.

@@ -120,7 +120,9 @@ class Journal : public JournalReader, public JournalWriter {};
 class JournalObserver {
 public:
     virtual ~JournalObserver() = default;
-    /// A write has ended, of any kind; `trouble`: why it failed, or none. Comes first.
+    /// A call has succeeded, of any kind, also one that reads.
+    virtual void answered() {}
+    /// A write has ended, of any kind; `trouble`: why it failed, or none. Comes before the rest.
     virtual void wrote(std::chrono::duration<double> /*took*/,
                        const std::optional<std::string>& /*trouble*/) {}
     /// What an earlier process wrote was read: unfinished requests, and finished culls.

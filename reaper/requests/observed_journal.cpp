@@ -87,64 +87,78 @@ public:
                                                          TimePoint until) override {
         return read_back(inner_.culls_between(since, until));
     }
-    ResultTask<std::vector<RequestSummary>> list(int limit) override { return inner_.list(limit); }
+    ResultTask<std::vector<RequestSummary>> list(int limit) override {
+        return read(inner_.list(limit));
+    }
     ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override {
-        return inner_.find_requests(std::move(query));
+        return read(inner_.find_requests(std::move(query)));
     }
     ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override {
-        return inner_.find_victims(std::move(query));
+        return read(inner_.find_victims(std::move(query)));
     }
     ResultTask<KnownValues> known_values(JournalQuery query) override {
-        return inner_.known_values(std::move(query));
+        return read(inner_.known_values(std::move(query)));
     }
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override {
-        return inner_.chosen(std::move(server), limit);
+        return read(inner_.chosen(std::move(server), limit));
     }
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
-        return inner_.record(std::move(id));
+        return read(inner_.record(std::move(id)));
     }
     ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override {
-        return inner_.find_messages(std::move(query));
+        return read(inner_.find_messages(std::move(query)));
     }
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override {
-        return inner_.victims_since(since);
+        return read(inner_.victims_since(since));
     }
     ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override {
-        return inner_.freed_rooms_since(since);
+        return read(inner_.freed_rooms_since(since));
     }
     ResultTask<std::vector<JournalEvent>> events(int limit) override {
-        return inner_.events(limit);
+        return read(inner_.events(limit));
     }
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override {
-        return inner_.find_events(std::move(query));
+        return read(inner_.find_events(std::move(query)));
     }
-    ResultTask<JournalTotals> totals(TimePoint since) override { return inner_.totals(since); }
+    ResultTask<JournalTotals> totals(TimePoint since) override {
+        return read(inner_.totals(since));
+    }
     ResultTask<Timeline> timeline(TimePoint since, Duration slot) override {
-        return inner_.timeline(since, slot);
+        return read(inner_.timeline(since, slot));
     }
     ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override {
-        return inner_.victims_by_flavor(since);
+        return read(inner_.victims_by_flavor(since));
     }
-    ResultTask<std::vector<InventoryHold>> holds() override { return inner_.holds(); }
+    ResultTask<std::vector<InventoryHold>> holds() override { return read(inner_.holds()); }
     ResultTask<std::vector<ServerProtection>> protections() override {
-        return inner_.protections();
+        return read(inner_.protections());
     }
     ResultTask<std::optional<OrderRecord>> order(std::string principal, std::string key) override {
-        return inner_.order(std::move(principal), std::move(key));
+        return read(inner_.order(std::move(principal), std::move(key)));
     }
-    ResultTask<std::vector<OrderRecord>> orders(int limit) override { return inner_.orders(limit); }
+    ResultTask<std::vector<OrderRecord>> orders(int limit) override {
+        return read(inner_.orders(limit));
+    }
     ResultTask<std::vector<KnownReservation>> reservations() override {
-        return inner_.reservations();
+        return read(inner_.reservations());
     }
 
 private:
     using Tell = std::function<void(JournalObserver&)>;
 
+    /// Of any call.
+    template <class T>
+    ResultTask<T> read(ResultTask<T> call) {
+        auto answer = co_await std::move(call);
+        if (answer)
+            for (JournalObserver* const each : observers_) each->answered();
+        co_return answer;
+    }
     /// `tell`: what each observer is to know of a write that succeeded; it may be empty.
     template <class T>
     ResultTask<T> observed(ResultTask<T> write, Tell tell) {
         const auto start = std::chrono::steady_clock::now();
-        auto written = co_await std::move(write);
+        auto written = co_await read(std::move(write));
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         std::optional<std::string> trouble;
         if (!written) trouble = written.error().what;
@@ -154,8 +168,8 @@ private:
         co_return written;
     }
     /// What an earlier process left goes on here.
-    ResultTask<std::vector<RequestRecord>> read_back(ResultTask<std::vector<RequestRecord>> read) {
-        auto records = co_await std::move(read);
+    ResultTask<std::vector<RequestRecord>> read_back(ResultTask<std::vector<RequestRecord>> call) {
+        auto records = co_await read(std::move(call));
         if (records)
             for (const RequestRecord& record : *records)
                 for (JournalObserver* const each : observers_) each->read_back(record);

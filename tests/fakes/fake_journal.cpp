@@ -13,6 +13,7 @@ std::optional<Error> FakeJournal::note(const std::string& what) {
 Task<std::optional<Error>> FakeJournal::begin(std::string what) {
     if (on_call) on_call(what);
     co_await breathe();
+    if (queue) co_await queue();
     if (cut_off) co_return Error{Errc::storage, "no server of the journal can be reached"};
     if (number_ == 0 || (what.empty() && now_() < renewed_at_ + lease_lasts / 3))
         co_return std::nullopt;

@@ -72,6 +72,8 @@ public:
     std::function<void(const std::string&)> on_call;
     /// Told what was read, `unfinished` or `culls`, before the reader has it.
     std::function<void(const std::string&)> on_read;
+    /// How long each call waits for those before it, and for its answer. Empty: for nothing.
+    std::function<Task<void>()> queue;
     std::optional<Error> events_fail;  ///< those that are looked for
     int impatient = 0;                 ///< searches that no other call goes before
     bool cut_off = false;              ///< all calls fail

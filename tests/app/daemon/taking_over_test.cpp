@@ -142,6 +142,30 @@ TEST_F(TakingOverTest, WhoCannotReachTheSharedJournalLeavesTheMessagesAndEnds) {
     EXPECT_THAT(ended->error().what, testing::HasSubstr("another reaper may have it"));
 }
 
+TEST_F(TakingOverTest, CallsOfTheJournalThatWaitForOneAnotherAreNotWaitedFor) {
+    for (const bool answers : {false, true}) {
+        shared_journal = true;
+        full_host(answers ? "host2" : "host1");
+        start();
+        journal.cut_off = !answers;
+        Duration free_at{};
+        journal.queue = [&, takes = answers ? seconds{3} : seconds{30}] {
+            free_at = std::max(free_at, clock.steady()) + takes;
+            return clock.sleep(free_at - clock.steady());
+        };
+        for (int i = 0; i < 10; ++i) {
+            const std::string name = std::to_string(i);
+            requester("waiting-" + name);
+            messages->deliver(body_of(another("req-" + name, "waiting-" + name)));
+        }
+        pass(seconds{25});
+        EXPECT_EQ(messages->stopped, !answers);
+        crash();
+        journal.queue = {};
+        journal.cut_off = false;
+    }
+}
+
 TEST_F(TakingOverTest, AJournalThatNoOtherWaitsForIsWaitedFor) {
     for (const bool shared : {false, true}) {
         shared_journal = shared;

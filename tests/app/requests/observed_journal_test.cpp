@@ -20,6 +20,7 @@ public:
     Hearing(std::string name, std::vector<std::string>& heard)
         : name_(std::move(name)), heard_(heard) {}
 
+    void answered() override { ++answers; }
     void wrote(std::chrono::duration<double>, const std::optional<std::string>& trouble) override {
         heard_.push_back(name_ + (trouble ? " failed" : " wrote"));
     }
@@ -35,6 +36,8 @@ public:
     void ended(const RequestId& id, const Outcome&) override {
         heard_.push_back(name_ + " ended " + id.str());
     }
+
+    int answers = 0;
 
 private:
     std::string name_;
@@ -77,6 +80,17 @@ TEST_F(ObservedJournalTest, OfAWriteThatFailedNothingElseIsHeard) {
     EXPECT_FALSE(wait(journal->admit(request("req-1"), {})));
     EXPECT_FALSE(wait(journal->finish(RequestId{"req-1"}, {})));
     EXPECT_THAT(heard, ElementsAre("a failed", "b failed", "a failed", "b failed"));
+}
+
+TEST_F(ObservedJournalTest, EachCallThatSucceedsIsAnAnswer) {
+    EXPECT_TRUE(wait(journal->admit(request("req-1"), {})));
+    EXPECT_TRUE(wait(journal->record(RequestId{"req-1"})));
+    EXPECT_TRUE(wait(journal->unfinished()));
+    EXPECT_EQ(first.answers, 3);
+    inner.cut_off = true;
+    EXPECT_FALSE(wait(journal->record(RequestId{"req-1"})));
+    EXPECT_FALSE(wait(journal->finish(RequestId{"req-1"}, {})));
+    EXPECT_EQ(first.answers, 3);
 }
 
 TEST_F(ObservedJournalTest, AKnownRequestIsNotAdmittedTwice) {
