@@ -379,8 +379,10 @@ std::string_view usual_reason(int status) {
 }
 
 OwnAnswer error_answer(int status, std::string_view detail) {
-    const nlohmann::json error = {
+    nlohmann::json error = {
         {"status", status}, {"title", usual_reason(status)}, {"detail", detail}};
+    // Nova reads it of a claim's refusal, whatever the status.
+    if (status == 503) error["code"] = "reaper.not_sent";
     const nlohmann::json document = {{"errors", nlohmann::json::array({error})}};
     OwnAnswer answer;
     answer.status = status;
@@ -398,10 +400,13 @@ int status_of(Errc code) {
     }
 }
 
+Errc code_of(const http::Failure& failure) {
+    const bool broke = failure.sent && failure.code == Errc::unreachable;
+    return broke ? Errc::bad_answer : failure.code;
+}
+
 int status_of(const http::Failure& failure) {
-    // It was reached, and left without an answer.
-    if (failure.code == Errc::unreachable && failure.sent) return 502;
-    return status_of(failure.code);
+    return status_of(code_of(failure));
 }
 
 }  // namespace reaper::proxy

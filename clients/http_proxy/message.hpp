@@ -208,11 +208,14 @@ constexpr std::string_view tail_and_last_chunk = "\r\n0\r\n\r\n";
 /// `Service Unavailable` of 503; empty for one that has no usual words.
 std::string_view usual_reason(int status);
 
-/// `{"errors": [{"status": 503, "title": "Service Unavailable", "detail": ...}]}`
+/// `{"errors": [{"status": 503, "title": "Service Unavailable", "detail": ..., "code": ...}]}`; the
+/// code is there where surely nothing was done.
 OwnAnswer error_answer(int status, std::string_view detail);
 
 /// 504 for what took too long, 503 for what could not be reached, 502 for an invalid answer.
 int status_of(const http::Failure& failure);
 int status_of(Errc code);
+/// `bad_answer` where the connection broke after the request was sent: it may have been done.
+Errc code_of(const http::Failure& failure);
 
 }  // namespace reaper::proxy

@@ -788,7 +788,7 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask(HttpRequest request)
     const Interim no_interim;
     auto answered = co_await shared_.upstream->ask(out, guard_, no_interim);
     if (const auto* failure = std::get_if<http::Failure>(&answered))
-        co_return Error{failure->code, shared_.settings.name + ": " + failure->cause};
+        co_return Error{code_of(*failure), shared_.settings.name + ": " + failure->cause};
     std::unique_ptr<UpstreamAnswer> answer =
         std::get<std::unique_ptr<AnswerStream>>(std::move(answered));
     co_return answer;
@@ -823,11 +823,8 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask_other(std::string ur
     call.look();
     const Interim no_interim;
     auto answered = co_await (*other)->ask(out, call.guard, no_interim);
-    if (const auto* failure = std::get_if<http::Failure>(&answered)) {
-        Errc code = failure->code;
-        if (failure->sent && code == Errc::unreachable) code = Errc::bad_answer;
-        co_return Error{failure->sent ? code : Errc::unreachable, failure->cause};
-    }
+    if (const auto* failure = std::get_if<http::Failure>(&answered))
+        co_return Error{failure->sent ? code_of(*failure) : Errc::unreachable, failure->cause};
     auto answer = std::get<std::unique_ptr<AnswerStream>>(std::move(answered));
     answer->count_in(shared_.held);
     const auto read = co_await answer->read_all(largest_answer);

@@ -262,7 +262,7 @@ Task<std::optional<http::Failure>> AnswerStream::read_more() {
 
 ResultTask<BodyRead> AnswerStream::read_all(std::size_t most) {
     const auto failed = [](const http::Failure& failure) {
-        return Error{failure.code, failure.cause};
+        return Error{code_of(failure), failure.cause};
     };
     if (broken_) co_return failed(broke_off());
     bool too_many = false;

@@ -227,8 +227,15 @@ ResultTask<std::optional<ServerRecord>> find_server(std::shared_ptr<Service> nov
         co_return Error{Errc::bad_answer, answer->where + ": answered with another server, " +
                                               one_line(server.id.str(), 60)};
     shown->note(server.project, clock.steady());
-    if (server.status == "DELETED") co_return std::optional<ServerRecord>();
     co_return std::move(*record);
+}
+
+ResultTask<std::optional<ServerRecord>> find_living(std::shared_ptr<Service> nova, ServerId id,
+                                                    std::shared_ptr<ShownServers> shown,
+                                                    const Clock& clock) {
+    auto record = co_await find_server(std::move(nova), std::move(id), std::move(shown), clock);
+    if (record && *record && (*record)->server.status == "DELETED") record->reset();
+    co_return record;
 }
 
 ResultTask<std::optional<ActionRecord>> find_action(std::shared_ptr<Service> nova, ServerId id,
@@ -532,6 +539,9 @@ public:
         return list(service_, std::move(path), std::move(options));
     }
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override {
+        return find_living(service_, std::move(id), shown_, clock_);
+    }
+    ResultTask<std::optional<ServerRecord>> server_or_deleted(ServerId id) override {
         return find_server(service_, std::move(id), shown_, clock_);
     }
     ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) override {

@@ -241,6 +241,8 @@ ResultTask<void> RunningService::run() {
     if (!fed) co_return fed.error();
     auto lives = co_await parts_->lives.restore();
     if (!lives) co_return lives.error();
+    auto labels = co_await parts_->labels.restore(ports_.journal);
+    if (!labels) co_return labels.error();
     auto protections = co_await parts_->protections.restore();
     if (!protections) co_return protections.error();
     use(settings_.policy);

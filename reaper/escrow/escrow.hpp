@@ -48,7 +48,7 @@ struct EscrowedRoom {
     RequestId request;  ///< it is kept for; empty: not known now
     HostId host;
     Allocations holds;
-    bool gone = false;  ///< Nova has released its server
+    bool gone = false;  ///< Nova has released its server, and its host what that used
 };
 
 class Escrow {
@@ -143,6 +143,7 @@ private:
         std::optional<Consumer> read{};  ///< the escrow consumer, unless it was written since
         Duration retry_at{};             ///< steady
         Duration stays_until{};          ///< steady: it is not released before, promised or not
+        std::optional<Duration> deleted_at{};  ///< steady: Nova showed its server as DELETED
         GrowingPause pause{first_pause, longest_pause};
     };
 
@@ -155,7 +156,7 @@ private:
     Task<void> look_if_unsure(ServerId server);
     void note_change(const HostId& host, const ServerId& server);
     void note_refusal(const Error& error);
-    ResultTask<bool> released_by_nova(ServerId server);
+    ResultTask<std::optional<ServerRecord>> unreleased(ServerId server);
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
     ResultTask<void> empty(ServerId consumer);

@@ -70,17 +70,16 @@ Task<void> Escrow::check_one(ServerId server) {
     if (at == kept_.end() || at->second.busy || !at->second.sure) co_return;
     if (!at->second.room.gone) {
         if (under_way(server)) co_return;  // its cull looks after it
-        auto record = co_await dependencies_.cloud.compute.server(server);
+        auto record = co_await unreleased(server);
         at = kept_.find(server);
         if (at == kept_.end() || at->second.busy || under_way(server)) co_return;
         if (!record) {
             try_later(server, record.error().what);
             co_return;
         }
-        at->second.room.gone = !*record;
-        if (at->second.room.gone) note_change(at->second.room.host, server);
+        if (*record && (*record)->server.status == "DELETED") co_return;  // it is gone soon
         // Deleted softly, or going and not gone in time: it holds its own again, as Nova expects.
-        if (!at->second.room.gone) {
+        if (*record) {
             co_await give_back(server, (*record)->server.project);
             co_return;
         }
@@ -166,8 +165,8 @@ Task<void> Escrow::give_back(ServerId server, ProjectId project) {
     kept_.erase(server);  // from now on it may be kept for another request
     if (!given) co_await tell_if_lost(server);
     // Nova may have let it go meanwhile, and would never take this away.
-    const auto gone = co_await released_by_nova(server);
-    if (!gone || !*gone) co_return;
+    const auto record = co_await dependencies_.cloud.compute.server(server);
+    if (!record || *record) co_return;
     co_await take_away(server);
     note_change(host, server);
 }
@@ -318,8 +317,8 @@ Task<bool> Escrow::adopt(ServerId consumer, HostId host) {
     room.holds = std::move(found->holds);
     spdlog::info("the room of server {} was kept by another process: that is ended",
                  name_of(server));
-    const auto gone = co_await released_by_nova(server);
-    if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
+    const auto still = co_await unreleased(server);
+    if (!still) spdlog::debug("server {}: {}", name_of(server), still.error().what);
     co_return false;
 }
 

@@ -82,6 +82,8 @@ private:
 namespace {
 
 constexpr Duration poll_while_busy{50};
+/// If nova-compute fails in between, the server stays DELETED.
+constexpr Duration gives_back_within{10'000};
 
 }  // namespace
 
@@ -127,22 +129,27 @@ Task<void> Escrow::look_if_unsure(ServerId server) {
     co_await look(server);
     const auto at = kept_.find(server);
     if (at == kept_.end() || at->second.room.gone) co_return;
-    const auto gone = co_await released_by_nova(server);
-    if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
+    const auto still = co_await unreleased(server);
+    if (!still) spdlog::debug("server {}: {}", name_of(server), still.error().what);
 }
 
-/// Has Nova let the server go? Noted if so. It counts as gone from when Nova shows it as DELETED:
-/// its host gives its CPUs and devices free next, before it takes another server.
-ResultTask<bool> Escrow::released_by_nova(ServerId server) {
-    auto record = co_await dependencies_.cloud.compute.server(server);
-    if (!record) co_return record.error();
-    const bool gone = !*record;
+/// What Nova has of it; none, and noted, once it let it go. While it is DELETED, its host has yet
+/// to give back its CPUs, NUMA memory and devices, which nova-scheduler checks besides Placement.
+ResultTask<std::optional<ServerRecord>> Escrow::unreleased(ServerId server) {
+    auto record = co_await dependencies_.cloud.compute.server_or_deleted(server);
     const auto at = kept_.find(server);
-    if (gone && at != kept_.end() && !at->second.room.gone) {
-        at->second.room.gone = true;
-        note_change(at->second.room.host, server);
+    if (!record || at == kept_.end()) co_return record;
+    Entry& entry = at->second;
+    if (*record && (*record)->server.status == "DELETED") {
+        const Duration now = dependencies_.cloud.clock.steady();
+        entry.deleted_at = entry.deleted_at.value_or(now);
+        if (now >= *entry.deleted_at + gives_back_within) record->reset();
     }
-    co_return gone;
+    if (!*record && !entry.room.gone) {
+        entry.room.gone = true;
+        note_change(entry.room.host, server);
+    }
+    co_return record;
 }
 
 ResultTask<Consumer> Escrow::held_by(ServerId server) {
@@ -155,19 +162,19 @@ ResultTask<Consumer> Escrow::held_by(ServerId server) {
             continue;
         }
         at->second.sure = false;  // a deletion may rest on it
-        std::optional<Result<bool>> gone;
+        std::optional<Result<std::optional<ServerRecord>>> record;
         std::vector<Task<void>> questions;
         questions.push_back(look(server));
-        questions.push_back(reaper::keep(released_by_nova(server), gone));
+        questions.push_back(reaper::keep(unreleased(server), record));
         co_await run_all(std::move(questions));
         const auto still = kept_.find(server);
         if (still == kept_.end()) continue;
         if (!still->second.sure)
             co_return Error{Errc::unreachable,
                             "placement: who holds the room of a server is not known"};
-        if (!*gone) co_return gone->error();
+        if (!*record) co_return record->error();
         Consumer shown;
-        if (!**gone) shown.holds = still->second.room.holds;
+        if (**record) shown.holds = still->second.room.holds;
         co_return shown;
     }
 }

@@ -43,6 +43,12 @@ SearchAnswer no_candidates(const RequestId& id, const std::string& why) {
     return none;
 }
 
+/// Placement failed in a way that may pass by itself.
+bool may_pass(const SearchAnswer& failed) {
+    const int status = status_of(failed.answer);
+    return status == 0 || status >= 500;
+}
+
 void note_revocable(GatewayLog& log, const RequestId& id, const SearchAnswer& asked) {
     if (!asked.enough || !asked.candidates || asked.candidates->none()) return;
     ++log.counts.revocable;
@@ -117,7 +123,7 @@ Task<SearchAnswer> PlacementSearches::help(HttpRequest request, GatewayCall& cal
         auto more = co_await patience_.in_time(call, std::move(look), Patience::short_look);
         if (!more || !*more) co_return first;
     }
-    const bool offers = query.groups.empty();
+    const bool offers = may_be_offered(query) && !pairs_.is_second(id, query);
     if (none && offers && patience_.lists_are_slow() &&
         offers_.offer(id, query, {as_asked(of_unknown(id), query)}, first))
         co_return first;
@@ -219,10 +225,13 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
     bool way = false;
     for (int tries = 1; !call.client_gone(); ++tries) {
         SearchAnswer again = co_await ask_for_its_room(request, call, query, id);
-        if (!again.candidates) break;  // Placement fails now: what it said before is no worse
-        last = std::move(again);
-        way = places_of(ports_, wanted, *last.candidates) >= wanted.slots;
-        if (way || !outcome || tries >= most_tries) break;
+        const bool failed = !again.candidates;
+        if (failed && !outcome) break;  // what Placement said before is no worse
+        last = std::move(again);        // its room is there: no hosts would be wrong
+        way = !failed && places_of(ports_, wanted, *last.candidates) >= wanted.slots;
+        const bool late = ports_.steady() >= call.until();
+        const bool ends = failed ? late || !may_pass(last) : tries >= most_tries;
+        if (way || !outcome || ends) break;
         co_await ports_.cloud.clock.sleep(between_tries);
     }
     if (way && outcome && outcome->kind == OutcomeKind::freed)

@@ -59,6 +59,8 @@ namespace {
 const std::set<std::string> booting_statuses{"BUILD"};
 const std::set<std::string> moving_statuses{"RESIZE", "MIGRATING", "REBUILD"};
 const std::set<std::string> shelved_statuses{"SHELVED_OFFLOADED"};
+/// Task states that end soon after nova-scheduler found a host. That of a live migration does not.
+const std::set<std::string> waiting_to_move{"rebuilding", "resize_prep", "unshelving"};
 /// Of shelved servers, there may be many: those that changed within, by a clock that may be far
 /// from Nova's. Those of the other statuses are few at any time.
 constexpr Duration shelved_within = std::chrono::hours{3};
@@ -119,11 +121,20 @@ bool all_alike(const std::vector<Built>& boots) {
     });
 }
 
+/// Without those that are refused.
+std::vector<Request> requests_in(const std::vector<Built>& boots) {
+    std::vector<Request> requests;
+    for (const Built& each : boots)
+        if (const auto* const request = std::get_if<Request>(&each)) requests.push_back(*request);
+    return requests;
+}
+
 /// Hosts are offered for regular room of one provider that no reservation keeps. Then its claim
 /// tells who it is.
 bool can_be_offered(const Built& wanted, const CandidatesQuery& query, const Ledger& ledger) {
-    return query.groups.empty() && ledger.reserved().empty() &&
-           !std::get<Request>(wanted).phases.admits(ResType::revocable);
+    const auto& request = std::get<Request>(wanted);
+    return may_be_offered(query) && asked_as(request, query) != AskedAs::fallback &&
+           ledger.reserved().empty() && !request.phases.admits(ResType::revocable);
 }
 
 /// Whichever of those alike it is.
@@ -254,27 +265,27 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
         auto moves = co_await move_of(id, query, **moving);
         if (!moves) co_return moves.error();
         if (*moves) co_return std::move(**moves);
-        const Result<Servers>& seen = *listed;
-        if (!seen) co_return seen.error();
-        if (!first) first.emplace(**seen);
-        auto boots = co_await boots_for(id, query, first->without_later(*seen));
+        if (!*listed) co_return listed->error();
+        if (!first) first.emplace(***listed);
+        auto boots = co_await boots_for(id, query, first->without_later(**listed));
         if (!boots) co_return boots.error();
         const std::size_t fitting = boots->size();
+        Result<bool> moved = false;
+        if (fitting > 0) moved = co_await may_be_moved(query, **moving);
+        if (!moved) co_return moved.error();
         leave_others_out(id, *boots);
-        unknown.others_fit = boots->size() < fitting;
-        if (boots->size() == 1) co_return known_as(id, std::move(boots->front()));
-        const bool alike = all_alike(*boots);
+        unknown.others_fit = *moved || boots->size() < fitting;
+        if (boots->size() == 1 && !*moved) co_return known_as(id, std::move(boots->front()));
+        const bool alike = !*moved && all_alike(*boots);
         if (alike && !can_be_offered(boots->front(), query, ports_.ledger()))
             co_return any_of(id, std::move(boots->front()));
+        if (*moved) unknown.why = "it could be for a server that is being moved";
         if (boots->size() > 1)
             unknown.why = std::to_string(boots->size()) +
                           " requests to boot are being scheduled that it could be for";
         const bool long_enough = alike || cloud_.clock.steady() - began >= patience ||
                                  (fitting == 0 && looks >= looks_for_none);
-        unknown.may_be.clear();
-        for (const Built& each : *boots)
-            if (const auto* const request = std::get_if<Request>(&each))
-                unknown.may_be.push_back(*request);
+        unknown.may_be = requests_in(*boots);
         if (long_enough) co_return Answer{std::move(unknown)};
         co_await cloud_.clock.sleep(between_looks);
     }
@@ -285,6 +296,8 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
 ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of(
     RequestId id, CandidatesQuery query, Servers moving) {
     std::size_t asked = 0;
+    const std::set<ServerId> there = ids_of(*moving);
+    std::erase_if(moves_, [&](const auto& each) { return !there.contains(each.first); });
     for (const auto& record : *moving) {
         if (++asked > most_actions) {
             Answer many{NotCertain{"more servers are being moved than it is looked through"}};
@@ -294,6 +307,7 @@ ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of(
         auto action = co_await cloud_.compute.action(std::move(server), id);
         if (!action) co_return action.error();
         if (!*action || (*action)->request != id) continue;
+        moves_.insert_or_assign(record.server.id, id);
         ServerRecord moved = record;
         auto answer = co_await of_move(std::move(moved), std::move(**action), std::move(query));
         if (!answer) co_return answer.error();
@@ -305,15 +319,47 @@ ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of(
 ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of_server(
     RequestId id, ServerId server, CandidatesQuery query) {
     ServerId moved = server;
-    auto action = co_await cloud_.compute.action(std::move(moved), id);
+    auto action = co_await cloud_.compute.action(moved, id);
+    if (action && (!*action || (*action)->request != id))
+        action = co_await operation_on(std::move(moved));
     if (!action) co_return action.error();
-    if (!*action || (*action)->request != id) co_return std::optional<Answer>{};
+    if (!*action) co_return std::optional<Answer>{};
     auto record = co_await cloud_.compute.server(std::move(server));
     if (!record) co_return record.error();
     if (!*record) co_return std::optional<Answer>{};
     auto answer = co_await of_move(std::move(**record), std::move(**action), std::move(query));
     if (!answer) co_return answer.error();
+    if (auto* const request = std::get_if<Request>(&*answer)) request->id = std::move(id);
     co_return std::optional<Answer>{std::move(*answer)};
+}
+
+/// What is under way on it, whatever its id: Placement gets a client's global id, and Nova's
+/// record has the local one.
+ResultTask<std::optional<ActionRecord>> RequesterResolver::operation_on(ServerId server) {
+    auto actions = co_await cloud_.compute.actions(server);
+    if (!actions) co_return actions.error();
+    const auto newest =
+        std::find_if(actions->begin(), actions->end(),
+                     [](const ActionRecord& each) { return event_of(each.name).has_value(); });
+    if (newest == actions->end()) co_return std::optional<ActionRecord>{};
+    RequestId request = newest->request;
+    auto action = co_await cloud_.compute.action(std::move(server), std::move(request));
+    if (action && *action && (*action)->ended) action->reset();
+    co_return action;
+}
+
+/// Could the query be for one of these, under another id than the operation's?
+ResultTask<bool> RequesterResolver::may_be_moved(CandidatesQuery query, Servers moving) {
+    for (const ServerRecord& record : *moving) {
+        if (!waiting_to_move.contains(record.server.task_state) || !may_be_for(record, query))
+            continue;
+        auto action = co_await operation_on(record.server.id);
+        if (!action) co_return action.error();
+        const auto known = moves_.find(record.server.id);
+        const bool own = known != moves_.end() && *action && known->second == (*action)->request;
+        if (*action && !own) co_return true;
+    }
+    co_return false;
 }
 
 ResultTask<RequesterResolver::Answer> RequesterResolver::of_move(ServerRecord record,

@@ -1,11 +1,12 @@
 // The requester of an answer of Placement's: which servers nova-scheduler looks for a host for.
 //
 // The query names the API request. Of an operation on a server that there is (resize, migrate,
-// evacuate, unshelve, ...) Nova's record of actions has that id. Of servers to boot it has none
-// yet: there Nova lists the servers that are being scheduled, and the query fits some of them.
-// Those of calls that are known already are left out. While several requests fit, none is taken for
-// the requester: it would get the room of another one. They are looked at again, as those of others
-// go on, unless they are alike: then the claim alone tells.
+// evacuate, unshelve, ...) Nova's record of actions has that id, unless the client gave a global
+// id, which the query has then (Masakari does): the claim tells. Of servers to boot there is no
+// record yet: there Nova lists the servers that are being scheduled, and the query fits some of
+// them. Those of calls that are known already are left out. While several requests fit, none is
+// taken for the requester: it would get the room of another one. They are looked at again, as those
+// of others go on, unless they are alike: then the claim alone tells.
 #pragma once
 
 #include <cstddef>
@@ -106,7 +107,7 @@ private:
 struct NotCertain {
     std::string why;
     std::vector<Request> may_be{};
-    /// Others fit too, which are taken for those of other calls.
+    /// Others fit too, which are taken for those of other calls, or are moved.
     bool others_fit = false;
 };
 
@@ -124,8 +125,8 @@ public:
     /// `patience`: for how long it is looked again while it is not certain.
     ResultTask<Answer> find(RequestId id, CandidatesQuery query, Duration patience);
     /// The request that this server is scheduled for: to boot, with those that were asked for with
-    /// it, or the operation on it that has this id. None if Nova schedules no such server. The
-    /// query is what it was offered for.
+    /// it, or the operation on it that has this id, or is under way. None if Nova schedules no such
+    /// server. The query is what it was offered for.
     ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server,
                                                 CandidatesQuery query);
     /// Was it found out that the call is for this server, and for one of these with it?
@@ -158,6 +159,8 @@ private:
     ResultTask<Answer> of_move(ServerRecord record, ActionRecord action, CandidatesQuery query);
     ResultTask<std::optional<Answer>> move_of_server(RequestId id, ServerId server,
                                                      CandidatesQuery query);
+    ResultTask<std::optional<ActionRecord>> operation_on(ServerId server);
+    ResultTask<bool> may_be_moved(CandidatesQuery query, Servers moving);
     ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
     void leave_others_out(const RequestId& id, std::vector<Built>& boots) const;
     Task<std::unique_ptr<Turn<ServerId>>> turn_for(ServerId server);
@@ -174,6 +177,8 @@ private:
     /// What was found out about servers that are still being scheduled, by the first of them; its
     /// id is that of the call that asked first.
     std::map<ServerId, Known> built_;
+    /// Operations on servers whose calls are known to have the operation's id.
+    std::map<ServerId, RequestId> moves_;
     /// Of servers that are being scheduled: do others decide where they may go?
     std::map<ServerId, bool> by_others_;
     std::set<ServerId> asking_;  ///< about these, now

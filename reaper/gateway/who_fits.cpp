@@ -95,6 +95,10 @@ bool fits(const Request& request, const CandidatesQuery& query, const HostAggreg
            within(request.resources, query.shape.resources);
 }
 
+bool may_be_offered(const CandidatesQuery& query) {
+    return query.groups.empty() && query.shape.resources.get(ResourceClass{"PCPU"}) == 0;
+}
+
 bool alike(const Request& a, const Request& b) {
     return a.project == b.project && a.phases == b.phases && a.slots == b.slots &&
            a.resources == b.resources && a.flavor_extra_specs == b.flavor_extra_specs &&

@@ -29,6 +29,10 @@ std::optional<std::string> narrow(Request& request, const CandidatesQuery& query
 /// known; of zones that it names, one must be the request's.
 bool fits(const Request& request, const CandidatesQuery& query, const HostAggregates& named);
 
+/// May full hosts be offered for it? Not for groups; and with dedicated CPUs, nova-scheduler's
+/// NUMATopologyFilter refuses a full host before it claims.
+bool may_be_offered(const CandidatesQuery& query);
+
 /// Which of the two it is makes no difference to others.
 bool alike(const Request& a, const Request& b);
 

@@ -57,6 +57,8 @@ public:
     /// One server, read now; none if Nova no longer knows it. `forbidden` if it is only that we may
     /// not see it: to a user who is no administrator, Nova says "not found" of others' servers.
     virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
+    /// The same, and a DELETED one too, while its host still gives back what it used.
+    virtual ResultTask<std::optional<ServerRecord>> server_or_deleted(ServerId id) = 0;
     /// What Nova recorded of one API request that was to change the server; none if it knows no
     /// such request.
     virtual ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) = 0;

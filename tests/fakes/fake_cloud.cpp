@@ -251,6 +251,12 @@ ResultTask<std::optional<ComputeServiceRecord>> FakeCloud::compute_service(std::
 }
 
 ResultTask<std::optional<ServerRecord>> FakeCloud::server(ServerId id) {
+    auto record = co_await server_or_deleted(std::move(id));
+    if (record && *record && (*record)->server.status == "DELETED") record->reset();
+    co_return record;
+}
+
+ResultTask<std::optional<ServerRecord>> FakeCloud::server_or_deleted(ServerId id) {
     co_await breathe();
     if (auto error = note("server " + id.str())) co_return *error;
     if (const auto takes = slow.find(id); takes != slow.end()) co_await clock_.sleep(takes->second);

@@ -166,6 +166,7 @@ public:
     ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) override;
     ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) override;
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override;
+    ResultTask<std::optional<ServerRecord>> server_or_deleted(ServerId id) override;
     ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) override;
     ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) override;
     ResultTask<std::optional<Flavor>> flavor(std::string id) override;

@@ -119,21 +119,32 @@ project_domain_id = default
     return json.loads(done.stdout)
 
 
-def test_a_server_ends_at_the_time_that_its_metadata_say(cloud: Cloud, install) -> None:
+def planned_at(reaper: Reaper) -> float:
+    [[first]] = reaper.rows("SELECT min(at) FROM plan")
+    return first / 1000
+
+
+def test_a_server_ends_at_the_time_that_its_metadata_say(
+    cloud: Cloud, install, record_property: Callable[[str, object], None]
+) -> None:
     """Its guest shuts down before; a restart of the reaper changes nothing of it."""
     reaper = with_notice(install(), stop_before="4s")
     fleet, victim = one_spot(cloud)
     mark = cloud.mark()
     [refused] = cloud.fail_to_boot("medium")
     end = told(cloud, victim)
-    assert time.time() < at(end)
+    seen = time.time()
+    assert seen < at(end)
+    record_property("in_metadata_after_plan_s", seen - planned_at(reaper))
     reaper.kill()
     reaper.start()
     eventually("its guest is shut down", lambda: cloud.look(victim).status == "SHUTOFF", every=0.05)
     assert told(cloud, victim) == end
     outcome = reaper.wait_outcome(refused.request)
     assert outcome["kind"] == "freed", outcome
-    assert at(end) <= deleted_at(reaper, refused.request)
+    deleted = deleted_at(reaper, refused.request)
+    assert at(end) <= deleted
+    record_property("deleted_after_end_s", deleted - at(end))
     assert_only_victims_died(fleet, mark, [victim])
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
 

@@ -295,3 +295,36 @@ def test_it_fits_every_screen(
     over = "const d = document.querySelector('#record'); return d.scrollWidth - d.clientWidth"
     assert browser.run(over) == 0, "the record is wider than its place"
     browser.shoot(shots / f"record-{size[0]}-{scheme}.png")
+
+
+def test_reservations_sold_room_and_notices_are_shown(browser: Browser, world: World) -> None:
+    """They are off in the tests before, and stay on from here."""
+    for feature in ("reservations", "oversubscription"):
+        made = world.reaper.command("setup", feature, "--apply")
+        assert made.returncode == 0, made.stderr
+    world.reaper.stop()
+    world.reaper.config |= {
+        "taggers": [{"name": "project"}, {"name": "resource", "class": "CUSTOM_REVOCABLE_VCPU"}],
+        "reservations": {"enabled": True},
+        "oversubscription": {"enabled": True, "estimator": {"name": "fixed", "vcpus": 1}},
+        "notice": {"period": "10min"},
+    }
+    world.reaper.start()
+    eventually("the cloud is read", lambda: world.get("/v1/status")["cache"])
+    host = world.get("/v1/hosts?limit=1")["hosts"][0]["name"]
+    order = ("--host", host, "--role", "web", "--resources", "DISK_GB=10", "--principal", "ops")
+    reserved = world.reaper.command("reserve", *order)
+    assert reserved.returncode == 0, reserved.stderr
+    # More than is free since other tests.
+    request = world.ask_nova("noticed", 8)
+    opened(browser, world)
+    assert host in browser.wait_text("#reservations-list", "web")
+    assert "1 reservation" in browser.text("#reservations-sum")
+    browser.wait_text("#sold-list", "1 vCPU by the configuration")
+    assert f"{world.hosts:,} hosts" in browser.text("#sold-sum")
+    assert EVIL_SHOWN in browser.wait_text("#notices-list", request[:8])
+    ends = world.get("/v1/status")["notices"][0]["until"]
+    assert browser.driver.find_elements("css selector", f'#notices-list time[datetime="{ends}"]')
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    browser.look(320, 900, "light")
+    assert browser.run(wide) == 0, "the page is wider than the screen"

@@ -41,15 +41,22 @@ function drawSold({hosts}) {
     (host.left_alone ? "left alone: " : "") + shown(host.why)])) : el("p", {class: "quiet"}, "No host has any yet."));
 }
 
+/// Of those of a database, which knows more of each.
+const toldOf = (reaper, active) => [
+  reaper.since ? [" since ", moment(reaper.since, true)] : null,
+  active?.configuration && reaper.configuration && reaper.configuration !== active.configuration ?
+    [el("br"), el("span", {class: "pill warn"}, "its configuration differs")] : null];
+
 const leaseWord = (reaper) => reaper.serves ? "serves the queue" :
   reaper.here && current.status?.dry_run ? "dry run: serves no requests" : "stands by";
 
 function drawReapers({reapers, unknown}) {
   const heads = [{name: "Machine"}, {name: "Journal"}, {name: "Lease"}];
+  const active = reapers.find((each) => each.serves);
   fill($("reapers-list"), reapers.length ? table(heads, reapers.map((each) => [
     (each.name || each.machine) + (each.version ? ", " + each.version : "") + (each.here ? " (this one)" : ""),
     el("span", {class: "mono"}, each.journal),
-    el("span", {class: "pill " + (each.serves ? "good" : "")}, leaseWord(each))])) : null,
+    [el("span", {class: "pill " + (each.serves ? "good" : "")}, leaseWord(each)), toldOf(each, active)]])) : null,
   unknown ? el("p", {class: "quiet"}, "Who serves the queue is not known: " + shown(unknown)) : null);
 }
 

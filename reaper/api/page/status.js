@@ -90,7 +90,7 @@ function askFor({title, text, label, button, secret, go}) {
 function onPause() {
   askFor({
     title: "Pause the reaper", button: "Pause", label: "Reason",
-    text: "This machine's reaper deletes no servers from now on, not even for what is under way, until it is resumed.",
+    text: "The reaper deletes no servers from now on, not even for what is under way, until it is resumed. Nor does any other that shares its journal.",
     go: async (reason) => { await ask("/v1/pause", {reason}); await refreshStatus(); },
   });
 }

@@ -44,6 +44,15 @@ void ServerLabels::placed(const ServerId& server) {
     served_.insert_or_assign(server, dependencies_.cloud.clock.steady() + served_for);
 }
 
+ResultTask<void> ServerLabels::restore(JournalReader& journal) {
+    const TimePoint since = dependencies_.cloud.clock.now() - served_for;
+    const auto records = co_await journal.freed_rooms_since(since);
+    if (!records) co_return records.error();
+    for (const RequestRecord& record : *records)
+        for (const RoomTaker& taker : record.freed_room->takers) served(taker.server);
+    co_return Result<void>{};
+}
+
 ResultTask<void> ServerLabels::check() {
     auto servers = due();
     if (servers.empty()) co_return Result<void>{};

@@ -14,6 +14,7 @@
 #include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper {
 
@@ -28,6 +29,10 @@ public:
     };
 
     explicit ServerLabels(Dependencies dependencies) : dependencies_(dependencies) {}
+
+    /// Those that took freed room shortly before: a former process, or another reaper, may have
+    /// left them without a label.
+    ResultTask<void> restore(JournalReader& journal);
 
     /// It took room that was freed for it.
     void served(const ServerId& server);

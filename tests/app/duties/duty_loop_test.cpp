@@ -1,6 +1,7 @@
 // Servers that end although no request waits: a watermark, and life spans.
 #include "reaper/controllers/duties/duty_loop.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,6 +44,18 @@ protected:
         cloud.server_at(id).record.server.created = clock.now() - ago;
     }
     std::size_t deleted() const { return cloud.count("DELETE"); }
+    /// Each server that went had notice for its whole period.
+    void expect_notice_of(Duration period) const {
+        for (const RequestRecord& each : corrections())
+            for (const StepEntry& sent : each.steps) {
+                if (sent.step != Step::delete_sent) continue;
+                const auto told = std::ranges::find_if(each.steps, [&](const StepEntry& step) {
+                    return step.step == Step::notified && step.server == sent.server;
+                });
+                ASSERT_NE(told, each.steps.end()) << sent.server.str();
+                EXPECT_GE(sent.at, told->at + period) << sent.server.str();
+            }
+    }
     std::vector<RequestRecord> corrections() const {
         std::vector<RequestRecord> all;
         for (const auto& [id, each] : journal.records)
@@ -187,6 +200,31 @@ TEST_F(DutyLoopTest, AServerEndsAtItsTimeAndAYoungerOneStays) {
     EXPECT_THAT(cloud.living("host1"), UnorderedElementsAre("host1a", "host1b", "host1d"));
     pass(minutes{10});
     EXPECT_THAT(cloud.living("host1"), UnorderedElementsAre("host1a", "host1d"));
+}
+
+TEST_F(DutyLoopTest, AServerWhoseLifeSpanIsOverHasNoticeFirst) {
+    settings.policy.notice.period = minutes{2};
+    full_host();
+    settings.policy.duties.life_span.after = hours{2};
+    runs_since("host1c", hours{3});
+    start();
+    run_until([&] { return deleted() == 1; });
+    expect_notice_of(minutes{2});
+    EXPECT_EQ(cloud.count("MARK host1c"), 1U);
+}
+
+TEST_F(DutyLoopTest, WhoGoesForTheWatermarkHasNoticeFirstAndStaysIfTheRoomIsFreeByThen) {
+    settings.policy.notice.period = minutes{2};
+    used_house();
+    keep_free(80, 60);
+    start();
+    run_until([&] { return cloud.count("MARK") == 3; });
+    cloud.remove("host2a");
+    events->tell(ServerGone{ServerId{"host2a"}, "host2", clock.now()});
+    run_until([&] { return corrections().front().outcome.has_value(); });
+    EXPECT_EQ(deleted(), 2U) << "9 of 16 are used";
+    EXPECT_EQ(cloud.count("UNMARK"), 1U);
+    expect_notice_of(minutes{2});
 }
 
 TEST_F(DutyLoopTest, OldServersEndOneAfterTheOtherTheOldestFirst) {

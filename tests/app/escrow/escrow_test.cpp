@@ -279,6 +279,34 @@ TEST_F(FreeRoomTest, WhatIsKeptForItAlreadyIsNotTakenTwice) {
     EXPECT_EQ(outcome_of(request).kind, OutcomeKind::freed);
 }
 
+/// Of pinned CPUs and devices Placement knows nothing: its host gives them back then.
+TEST_F(EscrowTest, WhileItsVictimIsDeletedAndNotForgottenItIsNotThere) {
+    full_of({"a"});
+    booting("new");
+    cloud.ignore_deletes = true;
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    cloud.server_at(uuid_of("a")).record.server.status = "DELETED";
+    pass(seconds{5});
+    EXPECT_FALSE(made.done());
+    cloud.remove(uuid_of("a"));
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
+TEST_F(EscrowTest, UnlessItsHostFailsMeanwhile) {
+    full_of({"a"});
+    booting("new");
+    cloud.ignore_deletes = true;
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    cloud.server_at(uuid_of("a")).record.server.status = "DELETED";
+    pass(seconds{20});
+    EXPECT_TRUE(made.done());
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
 TEST_F(EscrowTest, WhatIsNotClaimedIsReleased) {
     settings.cull.promise = seconds{30};
     full_of({"a"});

@@ -29,7 +29,9 @@ protected:
         return server;
     }
     /// Its own host has room, so hosts are offered before the requester is known.
-    void moved(const std::string& action, const std::string& shown, int vcpus) {
+    /// `recorded_as`: the id of Nova's record. That of the calls is the client's global one.
+    void moved(const std::string& action, const std::string& shown, int vcpus,
+               const std::string& recorded_as = "req-m") {
         full_host("host1");
         cloud.add_host("host0", small + small + small);
         cloud.flavors = {{"f2", flavor_of(2)}, {"f4", flavor_of(4)}};
@@ -40,8 +42,10 @@ protected:
         now.server.task_state = "moving";
         ActionRecord recorded;
         recorded.name = action;
-        recorded.request = RequestId{"req-m"};
-        cloud.recorded_actions["req-m"] = recorded;
+        recorded.request = RequestId{"req-before"};
+        cloud.histories[server] = {recorded};  // that one has ended
+        recorded.request = RequestId{recorded_as};
+        cloud.recorded_actions[recorded_as] = recorded;
         cloud.lists_take = std::chrono::seconds{10};
         start();
         const std::string amounts =
@@ -51,8 +55,10 @@ protected:
         EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
         search_for("req-other", target);
         EXPECT_EQ(claimed(claim("req-other", server, "rp-host1", vcpus)), 409)
-            << "no operation on it has this id";
+            << "no operation on it has this id, or is under way";
         EXPECT_EQ(cloud.count("DELETE"), 0U);
+        auto& history = cloud.histories[server];
+        history.insert(history.begin(), recorded);
         EXPECT_EQ(claimed(claim("req-m", server, "rp-host1", vcpus)), 204);
         EXPECT_THAT(record("req-m").request.requesters, ElementsAre(server));
     }
@@ -150,6 +156,13 @@ TEST_F(GatewayClaimsTest, SoIsOneThatIsResized) {
     moved("resize", "RESIZE", 4);
     EXPECT_EQ(record("req-m").request.operation, Operation::resize);
     EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+/// As all that Masakari evacuates from a host, with one id.
+TEST_F(GatewayClaimsTest, SoIsOneThatIsMovedWithTheGlobalIdOfItsClient) {
+    moved("evacuate", "REBUILD", 2, "req-local");
+    EXPECT_EQ(record("req-m").request.operation, Operation::evacuate);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(GatewayClaimsTest, NorDoesOneThatIsRefusedForPromisedRoom) {

@@ -128,6 +128,28 @@ TEST_F(GatewayPairsTest, RoomThatIsFreedAsVcpuIsInTheSecondAnswer) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-shared")), 204);
 }
 
+/// Nova's NUMATopologyFilter would refuse them, and no claim would tell.
+TEST_F(GatewayPairsTest, FullHostsAreNotOffered) {
+    full_of_pinned("dedicated");
+    full_host("shared");
+    pinned_server("new");
+    pinned_server("other");
+    cloud.server_at(uuid_of("other")).record.server.project = ProjectId{"spot"};
+    start();
+    EXPECT_THAT(search_for("req-1", as_pcpu), IsEmpty());
+    EXPECT_THAT(search_for("req-1", as_vcpu), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayPairsTest, SoOneOfSeveralAlikeIsServedByItsSearch) {
+    full_of_pinned("dedicated");
+    pinned_server("one");
+    pinned_server("two");
+    start();
+    EXPECT_THAT(search_for("req-1", as_pcpu), ElementsAre("rp-dedicated"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
 TEST_F(GatewayPairsTest, ASecondWhoseFirstIsNotKnownPasses) {
     full_host("shared");
     pinned_server("new");

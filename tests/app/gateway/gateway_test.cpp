@@ -13,7 +13,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-class GatewayTest : public GatewayHouse {};
+class GatewayTest : public GatewayHouse {
+protected:
+    /// Where Placement fails from then on.
+    int answer_after_the_cull(int error) {
+        full_host();
+        booting("new");
+        start();
+        FakeSearch& made = search("req-1");
+        run_until([&] { return cloud.count("DELETE") == 1; });
+        made.status = error;
+        return claimed(made);
+    }
+};
 
 TEST_F(GatewayTest, RoomIsFreedWhileTheSchedulerWaits) {
     full_host();
@@ -208,6 +220,30 @@ TEST_F(GatewayTest, WhenPlacementFailsItsAnswerPasses) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(GatewayTest, WhereItFailsAfterTheCullItIsAskedAgain) {
+    full_host();
+    booting("new");
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    made.status = 503;
+    const std::size_t before = made.asked.size();
+    run_until([&] { return made.asked.size() > before + 2; });
+    EXPECT_FALSE(made.done());
+    made.status = 200;
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayTest, IfThatGoesOnItsFailureIsTheAnswer) {
+    EXPECT_EQ(answer_after_the_cull(503), 503) << "no candidates would be no valid host";
+}
+
+TEST_F(GatewayTest, SoIsItAtOnceWhereItRefusesTheToken) {
+    const TimePoint began = clock.now();
+    EXPECT_EQ(answer_after_the_cull(401), 401) << "its client gets another one";
+    EXPECT_LT(clock.now() - began, std::chrono::seconds{10});
+}
+
 TEST_F(GatewayTest, ACallerWithARefusedTokenGetsTheRefusalOnly) {
     full_host();
     booting("new");
@@ -364,6 +400,7 @@ TEST_F(GatewayTest, ALikeBootTakesNoRoomOfAServerThatNovaMoves) {
     action.name = "migrate";
     action.request = RequestId{"req-m"};
     cloud.recorded_actions["req-m"] = action;
+    cloud.histories[moves.record.server.id] = {action};
     cloud.deletion_takes = std::chrono::seconds{3};
     start();
     FakeSearch& first = search("req-m");
@@ -372,6 +409,27 @@ TEST_F(GatewayTest, ALikeBootTakesNoRoomOfAServerThatNovaMoves) {
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     EXPECT_THAT(found(first), ElementsAre("rp-host1"));
     EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayTest, ABootIsNotTakenForAServerThatIsMovedWithAGlobalId) {
+    full_host("host1");
+    cloud.add_host("host0", small);
+    const ServerId moves{uuid_of("moves")};
+    ServerRecord& shown = cloud.add_server(moves.str(), "host0", "regular", small).record;
+    shown.flavor = flavor_of(2);
+    shown.server.status = "REBUILD";
+    shown.server.task_state = "rebuilding";
+    ActionRecord action;
+    action.name = "evacuate";
+    action.request = RequestId{"req-local"};
+    cloud.recorded_actions["req-local"] = action;
+    cloud.histories[moves] = {action};
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-global"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
+    EXPECT_EQ(claimed(claim("req-global", moves, "rp-host1")), 204);
+    EXPECT_THAT(record("req-global").request.requesters, ElementsAre(moves));
 }
 
 TEST_F(GatewayTest, AnImpossibleRequestIsAnsweredAtOnce) {

@@ -36,6 +36,25 @@ TEST_F(ServerMarksTest, OnlyTheServerThatTookTheFreedRoomIsMarkedRegular) {
     EXPECT_EQ(cloud.count("MARK"), 1U);
 }
 
+TEST_F(ServerMarksTest, AMarkThatIsDueOutlivesTheProcess) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("MARK")) return std::nullopt;
+        return Error{Errc::unreachable, "nova: no answer"};
+    };
+    boots("second-try", "host1");
+    run_until([&] { return labeled("second-try"); });
+    crash();
+    cloud.on_call = {};
+    start();
+    run_until([&] { return cloud.count("MARK second-try") == 2; });
+    EXPECT_EQ(metadata_of("second-try").at("res-type"), "regular");
+}
+
 TEST_F(ServerMarksTest, AServerThatIsStillBuiltIsMarkedWhenItRuns) {
     full_host();
     requester();

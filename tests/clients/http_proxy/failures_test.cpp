@@ -49,7 +49,8 @@ TEST_F(ProxyFailuresTest, AnUpstreamThatIsAwayIsReportedOnce) {
     for (int i = 0; i < 3; ++i)
         EXPECT_THAT(failed(*peer), AllOf(StartsWith("HTTP/1.1 503 Service Unavailable\r\n"),
                                          HasSubstr("Content-Type: application/json\r\n"),
-                                         HasSubstr("{\"errors\":[{\"detail\":\"gateway: connection "
+                                         HasSubstr("{\"errors\":[{\"code\":\"reaper.not_sent\","
+                                                   "\"detail\":\"gateway: connection "
                                                    "refused\",\"status\":503,"
                                                    "\"title\":\"Service Unavailable\"}]}")));
     EXPECT_FALSE(peer->ended()) << "the connection is kept";

@@ -384,8 +384,21 @@ TEST_F(ProxyHandlerTest, AnAnswerThatBreaksOffUnderTheHandlerIsAnError) {
     upstream.peer().say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab");
     upstream.peer().close();
     until([&] { return peer->heard().ends_with("}\n"); });
-    EXPECT_THAT(peer->heard(), StartsWith("HTTP/1.1 503 "));
-    EXPECT_EQ(seen, Errc::unreachable);
+    EXPECT_THAT(peer->heard(), StartsWith("HTTP/1.1 502 "));
+    EXPECT_EQ(seen, Errc::bad_answer);
+}
+
+/// Nova takes 503 for a claim that was not done.
+TEST_F(ProxyHandlerTest, AClaimThatWasSentMayHaveBeenDone) {
+    scripted->script = ask_once;
+    start();
+    const auto peer = client();
+    const std::string claim = "PUT /mine HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}";
+    peer->say(claim);
+    upstream_hears(claim);
+    upstream.peer().close();
+    until([&] { return peer->heard().ends_with("}\n"); });
+    EXPECT_THAT(peer->heard(), StartsWith("HTTP/1.1 502 "));
 }
 
 TEST_F(ProxyHandlerTest, RequestsThatItMustNotSendAreRefused) {

@@ -267,7 +267,8 @@ TEST(ProxyErrors, AreInTheStyleOfOpenStack) {
     const OwnAnswer answer = error_answer(503, "it is \"down\"");
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.body,
-              "{\"errors\":[{\"detail\":\"it is \\\"down\\\"\",\"status\":503,"
+              "{\"errors\":[{\"code\":\"reaper.not_sent\",\"detail\":\"it is "
+              "\\\"down\\\"\",\"status\":503,"
               "\"title\":\"Service Unavailable\"}]}\n");
     EXPECT_THAT(answer.headers, testing::Contains(Pair("Content-Type", "application/json")));
     EXPECT_EQ(status_of(http::Failure{Errc::timeout, ""}), 504);

@@ -8,6 +8,7 @@
 
 #include "clients/journal/dialect.hpp"
 #include "clients/journal/mariadb_lease.hpp"
+#include "clients/journal/mariadb_reapers.hpp"
 #include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_database.hpp"
@@ -410,6 +411,51 @@ TEST_F(MariadbJournalUsers, GoToTheNextServerWhenOneDoesNotAnswer) {
     EXPECT_TRUE(wait(journal->admit(request("req-1"), noon())).value().first);
     address.hosts.pop_back();
     EXPECT_THAT(why_not(), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("can be reached")));
+}
+
+TEST_F(MariadbJournalUsers, NeedNoMoreThanTheRightsThatTheManualGrants) {
+    std::ifstream file("deploy/docs/several-reapers.md");
+    const std::string manual{std::istreambuf_iterator<char>(file), {}};
+    const std::string rights = "GRANT SELECT, INSERT, UPDATE, DELETE ON reaper.* TO reaper";
+    ASSERT_THAT(manual, HasSubstr("\n" + rights + "@'%';\n"));
+    const std::string to_migrate = "CREATE, SELECT and INSERT";
+    EXPECT_THAT(manual, HasSubstr("who may create them (" + to_migrate + ")"));
+    server->execute("CREATE DATABASE reaper");
+    for (const std::string user : {"daemon", "maker"})
+        server->execute("CREATE USER " + user + "@'127.0.0.1' IDENTIFIED BY 'se cret' REQUIRE SSL");
+    server->execute("GRANT SELECT, INSERT, UPDATE, DELETE ON reaper.* TO daemon@'127.0.0.1'");
+    server->execute("GRANT CREATE, SELECT, INSERT ON reaper.* TO maker@'127.0.0.1'");
+    address.database = "reaper";
+    address.user = "daemon";
+    EXPECT_EQ(why_not(), "") << "a dry run makes nothing";
+    const auto refused = migrate_mariadb_journal(address, false);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what, HasSubstr("CREATE command denied"));
+    MariadbAddress maker = address;
+    maker.user = "maker";
+    const auto made = migrate_mariadb_journal(maker, false);
+    ASSERT_TRUE(made) << made.error().what;
+
+    JournalOptions all_goes;
+    all_goes.newest_kept = 0;
+    auto first = open_mariadb_journal(address, "first", all_goes).value();
+    const RequestId id{"req-1"};
+    wait(first->admit(request(id.str()), noon())).value();
+    EXPECT_TRUE(wait(first->add_plan(id, PlanEntry{1, noon(), plan(id.str())})));
+    EXPECT_TRUE(
+        wait(first->add_step(id, StepEntry{ServerId{"s-1"}, Step::delete_sent, "", noon()})));
+    EXPECT_TRUE(wait(first->finish(id, Outcome{OutcomeKind::incomplete, "", noon(1)})));
+    const auto pause = make_shared_switch(address, std::make_unique<FakeSwitch>(), SwitchUse::once);
+    EXPECT_TRUE(pause->pause("alice", "upgrade"));
+    EXPECT_TRUE(pause->resume());
+    const auto listed = make_reapers(address, {"second", "machine", "1", "", ""});
+    auto second = open_or_follow_mariadb_journal(address, "second", all_goes).value();
+    first.reset();
+    EXPECT_TRUE(wait(second.take_over()));
+    const TimePoint later = noon() + default_journal_retention + std::chrono::days{1};
+    EXPECT_TRUE(wait(second.journal->note_event({"started", "", later})));
+    EXPECT_TRUE(wait(second.journal->list(10)).value().empty()) << "it may remove old requests";
+    EXPECT_EQ(listed->list().all.size(), 1U);
 }
 
 }  // namespace

@@ -456,6 +456,7 @@ TEST_F(NovaTest, AServerThatIsDeletedIsNone) {
     row["status"] = "DELETED";
     cloud.on("GET /nova/v2.1/servers/a", json_reply(200, json{{"server", row}}.dump()));
     EXPECT_FALSE(cloud.run(nova().server(ServerId("a")))->has_value());
+    EXPECT_TRUE(cloud.run(nova().server_or_deleted(ServerId("a")))->has_value());
 }
 
 TEST_F(NovaTest, TheAnswerMustBeAboutTheServerThatWasAskedFor) {
