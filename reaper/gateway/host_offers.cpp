@@ -52,34 +52,67 @@ bool HostOffer::was_refused(const ServerId& server, const HostId& host) const {
     return hosts_of != refused.end() && hosts_of->second.contains(host);
 }
 
-HostOffer* HostOffers::find(const RequestId& id) {
+bool HostOffer::knows(const ServerId& server) const {
+    return looked_into.contains(server) || claimed.contains(server) || refused.contains(server);
+}
+
+bool HostOffer::has_for(const ServerId& server, const Allocations& asked) const {
+    return std::ranges::any_of(asked, [&](const auto& each) {
+        return hosts.contains(each.first) && !was_refused(server, each.first);
+    });
+}
+
+HostOffer* HostOffers::find(const RequestId& id, const ServerId& server, const Allocations& asked) {
     const auto known = offers_.find(id);
-    return known == offers_.end() ? nullptr : &known->second;
+    if (known == offers_.end()) return nullptr;
+    HostOffer *its = nullptr, *next = nullptr, *told = nullptr;
+    for (HostOffer& offer : known->second) {
+        const bool has = offer.has_for(server, asked);
+        if (has && offer.knows(server)) its = &offer;
+        if (has && !offer.is_claimed() && next == nullptr) next = &offer;
+        if (has || offer.knows(server)) told = &offer;
+    }
+    for (HostOffer* const offer : {its, next, told})
+        if (offer != nullptr) return offer;
+    return &known->second.back();
 }
 
 void HostOffers::note(const RequestId& id, HostOffer offer) {
-    std::erase_if(offers_,
-                  [&](const auto& each) { return offer.at - each.second.at > offered_for; });
-    HostOffer* const before = find(id);
-    const bool untouched = before != nullptr && before->looked_into.empty() &&
-                           before->claimed.empty() && before->refused.empty();
+    for (auto& [other, offers] : offers_)
+        std::erase_if(offers, [&](const auto& each) { return offer.at - each.at > offered_for; });
+    std::erase_if(offers_, [](const auto& each) { return each.second.empty(); });
+    auto& offers = offers_[id];
     // Of two searches before one claim, as for dedicated CPUs, the claim may be of either's hosts.
-    if (untouched) {
-        std::erase(before->queries, offer.queries.back());
-        before->queries.push_back(std::move(offer.queries.back()));
-        before->hosts.merge(offer.hosts);
-        before->nothing_free = before->nothing_free && offer.nothing_free;
-        before->at = offer.at;
+    const CandidatesQuery& query = offer.queries.back();
+    const auto belongs_to = [&](const HostOffer& before) {
+        if (before.is_claimed()) return false;
+        const bool again = before.queries.back() == query;
+        return pairs_.is_second(id, query) ||
+               (again && std::ranges::includes(offer.hosts, before.hosts));
+    };
+    if (!offers.empty() && belongs_to(offers.back())) {
+        HostOffer& before = offers.back();
+        std::erase(before.queries, query);
+        before.queries.push_back(query);
+        before.hosts.merge(offer.hosts);
+        before.nothing_free = before.nothing_free && offer.nothing_free;
+        before.at = offer.at;
         return;
     }
-    offers_.insert_or_assign(id, std::move(offer));
+    offers.push_back(std::move(offer));
+}
+
+void HostOffers::note_release(const RequestId& id, const ServerId& server) {
+    const auto known = offers_.find(id);
+    if (known == offers_.end()) return;
+    for (HostOffer& offer : known->second) offer.claimed.erase(server);
 }
 
 void HostOffers::note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
                             int status) {
     // A server that is refused what it claims did not refuse its room.
     if (status == 409) log_.had_hosts.erase(id);
-    HostOffer* const offer = find(id);
+    HostOffer* const offer = find(id, server, asked);
     if (offer == nullptr) return;
     if (status < 300) offer->claimed.insert(server);
     if (status != 409) return;
@@ -200,8 +233,9 @@ std::vector<const Host*> HostOffers::rooms_for(Request wanted,
     };
     leave_out(wanted, besides);
     Request apart = wanted;
-    for (const auto& [other, offer] : offers_)
-        if (offer.nothing_free && offer.looked_into.empty()) leave_out(apart, offer.hosts);
+    for (const auto& [other, offers] : offers_)
+        for (const HostOffer& offer : offers)
+            if (offer.nothing_free && offer.looked_into.empty()) leave_out(apart, offer.hosts);
     auto hosts = ids_of(ports_.consider(apart));
     if (hosts.empty()) hosts = ids_of(ports_.consider(wanted));
     // What one host can give may be gone when it is claimed.

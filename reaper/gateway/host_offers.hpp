@@ -33,6 +33,11 @@ struct HostOffer {
     /// The one that a claim of so much follows.
     const CandidatesQuery& query_of(const Resources& amounts) const;
     bool was_refused(const ServerId& server, const HostId& host) const;
+    /// Has the server claimed one of its hosts, or been asked for with one that has?
+    bool knows(const ServerId& server) const;
+    bool is_claimed() const { return !looked_into.empty() || !claimed.empty() || !refused.empty(); }
+    /// Would nova-scheduler claim one of these for the server?
+    bool has_for(const ServerId& server, const Allocations& asked) const;
 };
 
 /// References must outlive it.
@@ -60,8 +65,11 @@ public:
                     int status);
     bool none() const { return offers_.empty(); }
     bool contains(const RequestId& id) const { return offers_.contains(id); }
-    /// Null: none, or it is forgotten. Lives until the next one is noted.
-    HostOffer* find(const RequestId& id);
+    /// The one that the server's claim follows: searches of several requests may share an id. Null:
+    /// none, or it is forgotten. Lives until the next one is noted.
+    HostOffer* find(const RequestId& id, const ServerId& server, const Allocations& asked);
+    /// The server no longer holds any room.
+    void note_release(const RequestId& id, const ServerId& server);
 
 private:
     bool tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQuery& query,
@@ -76,8 +84,8 @@ private:
     const Patience& patience_;
     const SearchPairs& pairs_;
     RoomWaits& waits_;
-    std::map<RequestId, HostOffer> offers_;
-    std::map<RequestId, Duration> told_kept_;  ///< since when, on the steady clock
+    std::map<RequestId, std::vector<HostOffer>> offers_;  ///< the newest last
+    std::map<RequestId, Duration> told_kept_;             ///< since when, on the steady clock
 };
 
 }  // namespace reaper

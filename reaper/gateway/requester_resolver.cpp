@@ -11,23 +11,34 @@
 
 namespace reaper {
 
+namespace {
+
+bool share_any(const KnownCalls::Servers& some, const KnownCalls::Servers& others) {
+    return std::ranges::any_of(some, [&](const ServerId& each) { return others.contains(each); });
+}
+
+}  // namespace
+
 void KnownCalls::known(const RequestId& call, Servers servers) {
-    known_.insert_or_assign(call, std::move(servers));
+    auto& requests = known_[call];
+    std::erase_if(requests, [&](const Servers& each) { return share_any(each, servers); });
+    requests.push_back(std::move(servers));
 }
 
 KnownCalls::Servers KnownCalls::of_others(const RequestId& call) const {
     Servers others;
-    for (const auto& [other, servers] : known_)
-        if (other != call) others.insert(servers.begin(), servers.end());
+    for (const auto& [other, requests] : known_)
+        if (other != call)
+            for (const Servers& servers : requests) others.insert(servers.begin(), servers.end());
     return others;
 }
 
 bool KnownCalls::is_for(const RequestId& call, const ServerId& server,
                         const std::vector<ServerId>& with) const {
     const auto at = known_.find(call);
-    return at != known_.end() && at->second.contains(server) &&
-           std::any_of(with.begin(), with.end(),
-                       [&](const ServerId& each) { return at->second.contains(each); });
+    return at != known_.end() && std::ranges::any_of(at->second, [&](const Servers& each) {
+               return each.contains(server) && share_any(each, {with.begin(), with.end()});
+           });
 }
 
 std::set<RequestId> KnownCalls::all() const {
@@ -37,11 +48,10 @@ std::set<RequestId> KnownCalls::all() const {
 }
 
 void KnownCalls::forget(const std::set<RequestId>& calls, const Servers& listed) {
-    std::erase_if(known_, [&](const auto& each) {
-        return calls.contains(each.first) &&
-               std::none_of(listed.begin(), listed.end(),
-                            [&](const ServerId& server) { return each.second.contains(server); });
-    });
+    for (auto& [call, requests] : known_)
+        if (calls.contains(call))
+            std::erase_if(requests, [&](const Servers& each) { return !share_any(each, listed); });
+    std::erase_if(known_, [](const auto& each) { return each.second.empty(); });
 }
 
 namespace {

@@ -85,7 +85,8 @@ public:
     /// Of one request to boot, or of any.
     using Servers = std::set<ServerId>;
 
-    /// From now on it is known that the call is for these. Replaces what was known.
+    /// From now on it is known that the call is for these; replaces what was known of one of them.
+    /// Several requests may share a call's id.
     void known(const RequestId& call, Servers servers);
     /// Servers that no call but others can be for.
     Servers of_others(const RequestId& call) const;
@@ -99,7 +100,7 @@ public:
     void forget(const std::set<RequestId>& calls, const Servers& listed);
 
 private:
-    std::map<RequestId, Servers> known_;
+    std::map<RequestId, std::vector<Servers>> known_;
 };
 
 /// Why the requester is not certain; for people. And which ones it may be.

@@ -118,7 +118,8 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
         const bool offered = claims && offers_.contains(call_id);
         if (!helping && (offered || ports_.escrow.keeps_for(id)))
             helping.emplace(log_.counts.helping);
-        if (offered && leaves_its_room(ports_, *offers_.find(call_id), id, *server, *asked))
+        if (offered &&
+            leaves_its_room(ports_, *offers_.find(call_id, *server, *asked), id, *server, *asked))
             co_return co_await refuse_elsewhere(std::move(request), call, id, *asked);
         // First, also where it is known that nothing is free: Placement says whether it takes the
         // token, before anything is done for who has it.
@@ -146,7 +147,7 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
                 !is_elsewhere(ports_, claimed_for(call_id, *server, project), *asked))
                 continue;
         }
-        const HostOffer* const offer = offers_.find(call_id);
+        const HostOffer* const offer = claims ? offers_.find(call_id, *server, *asked) : nullptr;
         if (offered && offer != nullptr && offer->looked_into.contains(*server))
             spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
                          printable(server->str()), names_of(*asked, ports_.cache()), status);
@@ -192,7 +193,7 @@ RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& se
 void ServerClaims::note_success(const RequestId& call_id, const RequestId& id,
                                 const ServerId& server, const Allocations& asked) {
     if (asked.empty()) {
-        if (HostOffer* const offer = offers_.find(call_id)) offer->claimed.erase(server);
+        offers_.note_release(call_id, server);
         return ports_.rooms.unclaimed(id, server);
     }
     std::set<HostId> hosts;
@@ -212,12 +213,12 @@ void ServerClaims::note_success(const RequestId& call_id, const RequestId& id,
 Task<bool> ServerClaims::help_claim(RequestId id, ServerId server, Allocations asked,
                                     GatewayCall& call) {
     if (patience_.why_busy()) co_return false;
-    HostOffer* const offer = offers_.find(id);  // an old one may be forgotten by now
+    HostOffer* const offer = offers_.find(id, server, asked);  // an old one may be forgotten by now
     if (offer == nullptr || offer->claimed.contains(server)) co_return false;
     if (!offer->looked_into.insert(server).second) co_return false;
     const Counted looking{log_.counts.looking};
     auto wanted = co_await who_claims(id, server, asked, call);
-    HostOffer* const still = offers_.find(id);
+    HostOffer* const still = offers_.find(id, server, asked);
     if (!wanted || still == nullptr) co_return false;
     prefer_claimed(*wanted, asked, ports_.cache());
     // Others may have begun to wait while the requester was looked up.
@@ -241,11 +242,11 @@ Task<std::optional<Request>> ServerClaims::who_claims(RequestId id, ServerId ser
                                                       Allocations asked, GatewayCall& call) {
     Resources amounts;
     for (const auto& each : asked) amounts += each.second;
-    CandidatesQuery query = offers_.find(id)->query_of(amounts);
+    CandidatesQuery query = offers_.find(id, server, asked)->query_of(amounts);
     auto look = patience_.begin(resolver_.of_server(id, server, std::move(query)));
     // Without help this claim has failed.
     auto found = co_await patience_.in_time(call, std::move(look), Patience::whole_call);
-    const HostOffer* const offered = offers_.find(id);
+    const HostOffer* const offered = offers_.find(id, server, asked);
     if (offered == nullptr) co_return std::nullopt;
     const HostOffer& offer = *offered;
     std::string why;

@@ -11,10 +11,10 @@ const Text texts[] = {
      R"(reaper: frees room on OpenStack for regular servers by deleting revocable ones.
 
 The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
-must go, deletes exactly those, and sees in Placement that the room came free. request, apply,
+must go, deletes exactly those, and checks in Placement that the room is free. request, apply,
 reserve and unreserve have the daemon act; pause and resume switch its deletions off and on; protect
-keeps a server from going; setup --apply prepares the cloud. The other commands look, and write
-nothing to the cloud.)",
+keeps a server from going; setup --apply prepares the cloud. The other commands are
+read-only.)",
      R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       how many servers each host has, and how much room
@@ -22,7 +22,7 @@ nothing to the cloud.)",
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper room --flavor m1.large      how many fit now, after which deletions, or why never
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
-  reaper run --dry-run               the daemon, telling what it would do
+  reaper run --dry-run               the daemon, which only reports what it would do
   reaper history show req-0b6c...    everything that happened to one request
   reaper pause --reason "upgrade"    this machine's reaper deletes nothing until: reaper resume
 
@@ -40,7 +40,7 @@ to stderr.
 Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one line for each row
 where stdout is no terminal; -o gives another format, --sort and --columns choose. watch(1) repeats
 a command.
-What else answers takes -o json and -o yaml; --json is -o json. Times are UTC, as in
+Other commands that answer take -o json and -o yaml; --json is -o json. Times are UTC, as in
 2026-11-01T12:30:00.000Z.
 
 With --json, each error is a line of JSON on stderr, that of a wrong command line too:
@@ -50,11 +50,11 @@ With --json, each error is a line of JSON on stderr, that of a wrong command lin
 Exit codes:
   0  done
   1  something outside failed: the cloud, the broker, the journal
-  2  the command line or the configuration is wrong; reservations, oversubscription: it has them off
+  2  the command line or the configuration is wrong; reservations, oversubscription: it disables them
   3  plan, room, request, apply: not enough room can be freed, no servers (would be) deleted;
      plan: or the request is refused, as that of a revocable requester; request, apply: or the
      reaper is paused or in a dry run; plan --save: nothing was saved; reserve, unreserve: the hosts
-     have not so much unreserved, or idle, room
+     lack that much unreserved, or idle, room
   4  check: something needs attention; status: the reaper is paused; health: it is not ready;
      dead-letters retry: some stay where they are
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
@@ -67,7 +67,7 @@ Exit codes:
 
 Environment:
   REAPER_CONFIG    the configuration file, when --config is not given
-  REAPER_API       the daemon to ask, when --api is not given; OS_TOKEN, OS_*: as whom
+  REAPER_API       the daemon to ask, when --api is not given; OS_TOKEN, OS_*: credentials
   NO_COLOR         when set and not empty, no colours unless --color always
 )"},
     {"reaper config", "The configuration in effect, without secrets",
@@ -79,8 +79,8 @@ line (exit code 2), as a start or a reload would. No cloud and no broker is aske
 does that.
 
 Each key can be given as a variable of the environment instead (cull.deadline is
-REAPER_CULL_DEADLINE), as the file would say it; the file overrules it. --env lists them all, and
-tells whether a value is the file's (with its line), the environment's, or the default.)",
+REAPER_CULL_DEADLINE), as in the file, which overrides it. --env lists them all, and
+shows whether a value is the file's (with its line), the environment's, or the default.)",
      R"(Examples:
   reaper --config ./reaper.yaml config
   reaper config --env
@@ -147,7 +147,7 @@ revocable never does; ~regular and * look for free revocable room when regular r
 
 With --snapshot, nothing is called: hosts, servers and the ledger come from the file. Without
 --config the standard strategy and the file's word on which servers are revocable hold; with one,
-its strategy, alternatives and taggers, if the file tells what they ask.)",
+its strategy, alternatives and taggers, if the file has their data.)",
      R"(Examples:
   reaper plan --notification message.json
   reaper plan --notification - < message.json
@@ -190,8 +190,8 @@ a person looked at. The daemon decides again, and deletes servers only if these 
 the file; else the plan is stale: one line tells what differs, and no server is deleted. So is a
 plan that is older than cull.approved_max_age (1h). It is served like 'reaper request': under the
 same protection, limits and pause, each victim read again right before its deletion, once (a
-file that is applied again is answered with its outcome), and in the journal with who approved
-it.
+file that is applied again is answered with its outcome), and in the journal with its
+approver.
 
 With --dry-run it is only checked, by what the daemon knows of the cloud.)",
      R"(Examples:
@@ -246,7 +246,7 @@ unknown HOST, with the nearest names.)",
 what these hold: a host is one if, for each class, used + wanted - preemptible use <= capacity, and
 its inventories' units allow the amounts. Servers that may not go (locked, protected) do not count,
 nor does room that is promised to others; hosts that are down or disabled are left out. Hosts with
-room as it is are candidates too. Who would go, and whether it is worth it, 'reaper plan' tells.
+room as it is are candidates too. 'reaper plan' shows the victims and whether it is worth it.
 
 With --flavor, the size is a flavor's, and its traits, groups and the aggregates that it demands
 count as well: only hosts on which Nova would place a server of it.
@@ -268,10 +268,10 @@ that zone.
     {"reaper snapshot", "The cloud as the reaper sees it, as a file",
      R"(Writes the cloud as the reaper sees it to a JSON file: hosts with their resource providers,
 servers with what they hold and why they are revocable, and what the journal says is being freed or
-promised. The file stands there whole or not at all, and only you can read it. The format is
+promised. The file is written completely or not at all, and only you can read it. The format is
 described in /usr/share/doc/reaper/reaper/report/SNAPSHOT.md.
 
-With --anonymous, names and ids are replaced, the same one by the same one throughout; metadata,
+With --anonymous, names and ids are replaced consistently; metadata,
 flavor names and free text go too. Resource classes, traits, amounts and times stay.
 
 With --api, the cloud is as that daemon sees it, without what its API does not tell: metadata, tags
@@ -283,7 +283,7 @@ and extra specs of servers, and aggregates.)",
   reaper plan --snapshot cloud.json --requests requests.yaml
 )"},
     {"reaper usage", "Regular and revocable resource-hours of each project",
-     R"(Server-hours and resource-hours of each project, regular and revocable apart, for billing and
+     R"(Server-hours and resource-hours of each project, regular and revocable separately, for billing and
 chargeback: of the servers that run, of those that were deleted (as long as Nova keeps their rows)
 and of those that the reaper reclaimed (as long as the journal keeps them). A server counts from its
 launch to its end with the flavor that it has or had last; one without a host (shelved, failed) does
@@ -297,8 +297,8 @@ the oversubscribed room that is published, used, free and wanted now.)",
   reaper usage --json | jq '.usage[] | select(.type == "revocable")'
 )"},
     {"reaper risk", "How often revocable servers are evicted, and where",
-     R"(Evictions per 100 server-hours of revocable servers, with the interval in which the rate is with a
-probability of 95 %, and the part of such servers that go within 24 hours at that rate. Counted from
+     R"(Evictions per 100 server-hours of revocable servers, with the 95 % interval of the
+rate, and the part of such servers that go within 24 hours at that rate. Counted from
 what 'reaper usage' counts: the servers that run, those that were deleted (as long as Nova keeps
 their rows) and those that the reaper reclaimed (as long as the journal keeps them). Zones and
 aggregates are those that the hosts are in now. --json also has the rate for each hour of the week
@@ -376,7 +376,7 @@ understood; newest first, with the reason.)",
 )"},
     {"reaper history victims", "Deleted servers and their requests",
      R"(The servers whose deletion was sent, newest first, with the request that they made room for:
-those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none. What
+those of a day, or all that a filter or --limit leaves. A refused deletion does not count. What
 was really deleted is listed in a dry run too, but --follow follows one journal. --planned: what dry
 runs would have deleted.)",
      R"(Examples:
@@ -465,7 +465,7 @@ id that is not there.)",
     {"reaper explain", "Why a server was deleted, or skipped",
      R"(Answers what the owner of a deleted server asks: why this one, for whom (request, project, how many
 servers, what they need), by which strategy, what else was considered and why not that (revocable
-servers of the same host that stayed, hosts that were passed over), whether it helped and who took
+servers of the same host that stayed, hosts that were not used), whether it helped and who took
 the room, and when each step happened. A server that was chosen and skipped in the end is explained
 too; of a request, all servers that were chosen for it.
 
@@ -506,7 +506,7 @@ strategy and safeguards count. --set and --strategy change single keys of that. 
 each request: victims and lost hours of both sides so far, to be plotted.
 
 Each request is decided in the cloud as it was recorded. What an earlier decision would have changed
-is not played on, but that no server goes twice, and that who went counts against limits. Circuit
+is not carried on, except that no server is deleted twice and victims count against limits. Circuit
 breakers are as they were. Needs no cloud, and gives the same answer each time.)",
      R"(Examples:
   reaper replay /var/lib/reaper/recording --strategy strict
@@ -517,7 +517,7 @@ breakers are as they were. Needs no cloud, and gives the same answer each time.)
     {"reaper report", "What switching on would have meant",
      R"(For the end of a week of dry run, or of a paused reaper: requests that Nova refused, how many would
 have been helped, whose servers would have gone and how long they had existed, which safeguards
-would have held the reaper back, and what stands against switching on. It is made from the recording
+would have held the reaper back, and the reasons against switching on. It is made from the recording
 (DIR, or record.directory of the configuration, or what a dry run keeps by itself), where no server
 goes twice; without one from the journal, which has what the reaper planned.)",
      R"(Examples:
@@ -544,10 +544,10 @@ configuration stays that one's, and --admin says where its own is.)",
   reaper run --dry-run --admin 127.0.0.1:8788
   reaper --config ./reaper.yaml run --log-level debug
 )"},
-    {"reaper gateway", "The gateway alone: stands before Placement, passes everything on",
+    {"reaper gateway", "The gateway alone, in front of Placement: passes everything through",
      R"(The gateway without the daemon: an HTTP proxy that nova-scheduler asks instead of Placement
-([placement] endpoint_override in nova.conf), and that passes every request and answer through as it
-is. It needs gateway.listen in the configuration; neither broker nor journal; and no Keystone if
+([placement] endpoint_override in nova.conf), and that passes every request and answer through
+unchanged. It needs gateway.listen in the configuration; neither broker nor journal; and no Keystone if
 gateway.placement_url says where Placement is. 'reaper run' has the same gateway in it.
 
 Under systemd it is ready when it listens. SIGTERM and SIGINT: it takes no new connections, lets
@@ -597,8 +597,8 @@ reaper in the same way, by a file beside it, and tries again by itself.)",
 )"},
     {"reaper resume", "Ends a pause; closes the circuit breaker too",
      R"(Ends whatever pause is in force on this machine (and in the database of journal.url), closes its
-circuit breaker (and that of the active reaper of journal.url), and says what it was. What went
-unused before counts no more, for projects and shapes that are left alone, too. Look into "reaper
+circuit breaker (and that of the active reaper of journal.url), and says what it was. Earlier
+unused room no longer counts, for projects and shapes that are left alone, too. Look into "reaper
 history" first if the breaker opened: it did so for a reason.)",
      R"(Example:
   reaper resume
@@ -640,7 +640,7 @@ machine's reaper is paused, or its breaker open.)",
     {"reaper health", "Does the daemon run, and is it ready? For health checks",
      R"(Asks the running daemon on its socket (admin.socket), else on the port of metrics.listen or of
 an admin.listen without TLS, or the one that --api names, for its /healthz and /readyz. Ends with 0
-if it runs and would look into a refusal of Nova's now; with 4 if it runs and would not (it starts,
+if it runs and would examine a refusal of Nova's now; with 4 if it runs and would not (it starts,
 the broker or the cloud is away): the answer says why; with 1 if it does not run, does not answer in
 time, or only a restart helps. A pause, a dry run and standing by are no failures.)",
      R"(Examples:
@@ -667,7 +667,7 @@ Asks the running daemon on its socket (admin.socket), or the one that --api name
 )"},
     {"reaper setup", "Prepares the cloud: resource-tagging, reservations, ...",
      R"(Prepares the cloud for the reaper. It tells what it would do; with --apply it does it, and with
---undo it takes it away again.)",
+--undo removes it.)",
      R"(Examples:
   reaper setup resource-tagging --slots 8
   reaper setup resource-tagging --slots 8 --apply
@@ -691,7 +691,7 @@ providers of that name under a compute host are ever touched.)",
   reaper setup resource-tagging --undo --apply
 )"},
     {"reaper setup reservations", "Where Placement keeps the list of all reservations",
-     R"(Makes what reservations (room that is kept for roles) need in Placement: the resource class
+     R"(Makes what reservations (room that is reserved for roles) need in Placement: the resource class
 CUSTOM_REAPER_RESERVATION, and the provider openstack-reaper-reservations, which is no host and
 belongs to no aggregate. Each reservation holds one unit there: that is the list of all of them.
 
@@ -735,12 +735,12 @@ unreserved. Without --lend or --no-lend a new reservation is lent as reservation
                  --resources VCPU=4 --lend --floor VCPU=1
   reaper reserve --host compute-1 --host compute-2 --role web --resources VCPU=4 --dry-run
 
-Exit codes: 3 the hosts have not so much unreserved room, 6 there is no such host or resource class.
+Exit codes: 3 the hosts lack that much unreserved room, 6 there is no such host or resource class.
 )"},
-    {"reaper unreserve", "Gives up room that is kept for a role",
+    {"reaper unreserve", "Gives up room that is reserved for a role",
      R"(Gives up room that 'reaper reserve' or POST /v1/reserve kept for a role: all of it or a part.
-What refined another reservation is that one's again; where parts of it are of several, --refines
-says which. What one reserved oneself goes first; --reserver names another principal, if the
+Room that refined another reservation returns to it; where parts of it are of several, --refines
+says which. The principal's own part goes first; --reserver names another principal, if the
 configuration (reservations.acl) lets one. What the role's servers use stays reserved.
 What is lent stays so too, unless --lent-too is given: its tenants are deleted first, and the order
 waits for that. Room that the configuration reserves is given up there.)",
@@ -748,9 +748,9 @@ waits for that. Room that the configuration reserves is given up there.)",
   reaper unreserve --host compute-1 --role engineering --resources VCPU=8
   reaper unreserve --host compute-1 --role web --label purpose=peak --resources VCPU=2 --lent-too
 
-Exit codes: 3 so much is not idle, 6 there is no such host or reservation.
+Exit codes: 3 not that much is idle, 6 there is no such host or reservation.
 )"},
-    {"reaper reservations", "Room that is kept for roles",
+    {"reaper reservations", "Room that is reserved for roles",
      R"(What each role is to have on each host (RESERVED), and its state: its own servers hold
 it (USED), it is kept for them (HELD), revocable servers may use it for a while (LENT), or others
 have the room and it is collected when it comes free (OWED). With --json also the last orders.)",

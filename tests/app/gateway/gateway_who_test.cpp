@@ -181,6 +181,17 @@ TEST(KnownCalls, IsForAServerTogetherWithOthersOfItsRequest) {
     EXPECT_FALSE(calls.is_for(two, ServerId{"b"}, {ServerId{"a"}}));
 }
 
+TEST(KnownCalls, ThatIsForSeveralRequestsKnowsEach) {
+    KnownCalls calls;
+    calls.known(one, servers({"a", "b"}));
+    calls.known(one, servers({"c"}));
+    EXPECT_TRUE(calls.is_for(one, ServerId{"b"}, {ServerId{"a"}}));
+    EXPECT_FALSE(calls.is_for(one, ServerId{"c"}, {ServerId{"a"}}));
+    EXPECT_EQ(calls.of_others(two), servers({"a", "b", "c"}));
+    calls.known(one, servers({"a"}));
+    EXPECT_FALSE(calls.is_for(one, ServerId{"b"}, {ServerId{"a"}}));
+}
+
 TEST(KnownCalls, IsForgottenWithTheLastServerThatItMayBeFor) {
     KnownCalls calls;
     calls.known(one, servers({"a", "b"}));
