@@ -61,7 +61,7 @@ std::string Escrow::name_of(const ServerId& server) {
 void Escrow::expect(const RequestRecord& record) {
     const auto note = [&](const ServerId& server, const HostId& host, bool gone) {
         Entry& kept = kept_[server];
-        kept.room = EscrowedRoom{record.request.id, host, {}, gone};
+        kept.room = {record.request.id, host, {}, gone, needs_room_first(record.request)};
         kept.sure = false;
     };
     for (const PlanEntry& entry : record.plans) {
@@ -159,12 +159,15 @@ void Escrow::note_refusal(const Error& error) {
         forbidden_until_ = dependencies_.cloud.clock.steady() + forbidden_for;
 }
 
-Task<bool> Escrow::keep(RequestId request, HostId host, ServerId victim, Consumer held) {
+Task<bool> Escrow::keep(EscrowedRoom room, ServerId victim, Consumer held) {
     if (!escrow_consumer_of(victim) || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(victim);
-    at->second.room.request = request;
-    if (!is_new) co_return true;
-    at->second.room.host = std::move(host);
+    if (!is_new) {
+        at->second.room.request = room.request;
+        at->second.room.all_gone = room.all_gone;
+        co_return true;
+    }
+    at->second.room = std::move(room);
     at->second.busy = true;
     const Taken taken = co_await take(victim, std::move(held));
     if (taken == Taken::yes)

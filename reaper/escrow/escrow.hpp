@@ -48,7 +48,8 @@ struct EscrowedRoom {
     RequestId request;  ///< it is kept for; empty: not known now
     HostId host;
     Allocations holds;
-    bool gone = false;  ///< Nova has released its server, and its host what that used
+    bool gone = false;      ///< Nova has released its server
+    bool all_gone = false;  ///< it must have released CPUs, NUMA memory and devices as well
 };
 
 class Escrow {
@@ -76,7 +77,7 @@ public:
     Task<bool> take_free(RequestId request, HostId host, Resources amounts);
     /// Right before the victim's deletion goes out. False: it holds something else than `held`, as
     /// Placement showed it last, and nothing was done.
-    Task<bool> keep(RequestId request, HostId host, ServerId victim, Consumer held);
+    Task<bool> keep(EscrowedRoom room, ServerId victim, Consumer held);
     /// Does what is due: releases, gives back, or looks again. To be called every `step`.
     ResultTask<void> check();
     static constexpr Duration step{1000};

@@ -134,7 +134,7 @@ Task<void> Escrow::look_if_unsure(ServerId server) {
 }
 
 /// What Nova has of it; none, and noted, once it let it go. While it is DELETED, its host has yet
-/// to give back its CPUs, NUMA memory and devices, which nova-scheduler checks besides Placement.
+/// to give back its CPUs, NUMA memory and devices.
 ResultTask<std::optional<ServerRecord>> Escrow::unreleased(ServerId server) {
     auto record = co_await dependencies_.cloud.compute.server_or_deleted(server);
     const auto at = kept_.find(server);
@@ -143,7 +143,8 @@ ResultTask<std::optional<ServerRecord>> Escrow::unreleased(ServerId server) {
     if (*record && (*record)->server.status == "DELETED") {
         const Duration now = dependencies_.cloud.clock.steady();
         entry.deleted_at = entry.deleted_at.value_or(now);
-        if (now >= *entry.deleted_at + gives_back_within) record->reset();
+        const bool gave_back = now >= *entry.deleted_at + gives_back_within;
+        if (!entry.room.all_gone || gave_back) record->reset();
     }
     if (!*record && !entry.room.gone) {
         entry.room.gone = true;

@@ -513,9 +513,8 @@ Task<std::optional<std::string>> CullRoom::take_free(std::vector<HostPlan> hosts
 /// A requester in the gateway receives it.
 Task<bool> CullRoom::put_in_escrow(ServerId victim, HostId host, Consumer held) {
     if (!keeps_room()) co_return true;
-    RequestId request = request_.id;
-    co_return co_await escrow_.keep(std::move(request), std::move(host), std::move(victim),
-                                    std::move(held));
+    EscrowedRoom room{request_.id, std::move(host), {}, false, needs_room_first(request_)};
+    co_return co_await escrow_.keep(std::move(room), std::move(victim), std::move(held));
 }
 
 // What is recorded of a victim.

@@ -122,7 +122,8 @@ void HostOffers::note_claim(const RequestId& id, const ServerId& server, const A
 bool HostOffers::offer(const RequestId& id, const CandidatesQuery& query,
                        std::vector<Request> may_be, SearchAnswer& asked) {
     std::erase_if(may_be, [&](const Request& each) {
-        return !each.phases.admits(ResType::regular) || ports_.why_revocable(each).has_value();
+        return !each.phases.admits(ResType::regular) || needs_room_first(each) ||
+               ports_.why_revocable(each).has_value();
     });
     if (pairs_.is_second(id, query) && pairs_.places(id, *asked.candidates) > 0) return false;
     std::vector<OfferedHost> offered;
@@ -170,7 +171,7 @@ bool HostOffers::tell_of_room_on_its_way(const RequestId& id, const CandidatesQu
     std::set<HostId> hosts;
     for (const auto* const promise : ledger.promises_of(id))
         if (promise->open() > 0) hosts.insert(promise->host);
-    if (ports_.stopping || patience_.passes_through()) return false;
+    if (ports_.stopping || patience_.passes_through() || !may_be_offered(query)) return false;
     if (hosts.empty() || !waits_.waits(id) || !ledger.has_evictions_of(id)) return false;
     if (!tell_of_hosts(hosts, query, asked)) return false;
     waits_.expect_claim(id);

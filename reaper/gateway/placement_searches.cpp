@@ -6,6 +6,7 @@
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
+#include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper {
@@ -20,6 +21,7 @@ constexpr Duration look_before_offer{1'000};
 constexpr Duration patience_for_who{250};
 /// Placement may show freed room a moment later.
 constexpr Duration between_tries{100};
+constexpr Duration most_between_tries{1'000};  // of those that fail
 constexpr int most_tries = 20;
 
 /// It says so itself.
@@ -46,7 +48,7 @@ SearchAnswer no_candidates(const RequestId& id, const std::string& why) {
 /// Placement failed in a way that may pass by itself.
 bool may_pass(const SearchAnswer& failed) {
     const int status = status_of(failed.answer);
-    return status == 0 || status >= 500;
+    return status == 0 || status == 200 || status >= 500;  // 200: it broke off
 }
 
 void note_revocable(GatewayLog& log, const RequestId& id, const SearchAnswer& asked) {
@@ -223,16 +225,17 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
     }
     SearchAnswer last = std::move(first);
     bool way = false;
-    for (int tries = 1; !call.client_gone(); ++tries) {
+    GrowingPause pause{between_tries, most_between_tries};
+    for (int tries = 0; !call.client_gone();) {
         SearchAnswer again = co_await ask_for_its_room(request, call, query, id);
         const bool failed = !again.candidates;
         if (failed && !outcome) break;  // what Placement said before is no worse
         last = std::move(again);        // its room is there: no hosts would be wrong
         way = !failed && places_of(ports_, wanted, *last.candidates) >= wanted.slots;
         const bool late = ports_.steady() >= call.until();
-        const bool ends = failed ? late || !may_pass(last) : tries >= most_tries;
+        const bool ends = failed ? late || !may_pass(last) : ++tries >= most_tries;
         if (way || !outcome || ends) break;
-        co_await ports_.cloud.clock.sleep(between_tries);
+        co_await ports_.cloud.clock.sleep(failed ? pause.next() : between_tries);
     }
     if (way && outcome && outcome->kind == OutcomeKind::freed)
         keep_to_its_room(ports_, wanted, last);

@@ -59,8 +59,8 @@ namespace {
 const std::set<std::string> booting_statuses{"BUILD"};
 const std::set<std::string> moving_statuses{"RESIZE", "MIGRATING", "REBUILD"};
 const std::set<std::string> shelved_statuses{"SHELVED_OFFLOADED"};
-/// Task states that end soon after nova-scheduler found a host. That of a live migration does not.
-const std::set<std::string> waiting_to_move{"rebuilding", "resize_prep", "unshelving"};
+/// An evacuation asks for a host within.
+constexpr Duration evacuates_within = std::chrono::minutes{10};
 /// Of shelved servers, there may be many: those that changed within, by a clock that may be far
 /// from Nova's. Those of the other statuses are few at any time.
 constexpr Duration shelved_within = std::chrono::hours{3};
@@ -133,8 +133,9 @@ std::vector<Request> requests_in(const std::vector<Built>& boots) {
 /// tells who it is.
 bool can_be_offered(const Built& wanted, const CandidatesQuery& query, const Ledger& ledger) {
     const auto& request = std::get<Request>(wanted);
-    return may_be_offered(query) && asked_as(request, query) != AskedAs::fallback &&
-           ledger.reserved().empty() && !request.phases.admits(ResType::revocable);
+    return may_be_offered(query) && !needs_room_first(request) &&
+           asked_as(request, query) != AskedAs::fallback && ledger.reserved().empty() &&
+           !request.phases.admits(ResType::revocable);
 }
 
 /// Whichever of those alike it is.
@@ -152,6 +153,12 @@ std::optional<FailureEvent> event_of(const std::string& action) {
     if (action == "evacuate" || action == "rebuild") return FailureEvent::rebuild_server;
     if (action == "unshelve") return FailureEvent::unshelve_server;
     return std::nullopt;
+}
+
+/// Nova lists the newest first.
+auto newest_operation(const std::vector<ActionRecord>& actions) {
+    return std::ranges::find_if(
+        actions, [](const ActionRecord& each) { return event_of(each.name).has_value(); });
 }
 
 }  // namespace
@@ -179,6 +186,8 @@ ResultTask<std::vector<ServerRecord>> RequesterResolver::read_moves() {
         for (auto& record : **listed)
             if (!record.server.task_state.empty()) moving.push_back(std::move(record));
     }
+    const std::set<ServerId> there = ids_of(moving);
+    std::erase_if(moves_, [&](const auto& each) { return !there.contains(each.first); });
     co_return moving;
 }
 
@@ -271,7 +280,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
         if (!boots) co_return boots.error();
         const std::size_t fitting = boots->size();
         Result<bool> moved = false;
-        if (fitting > 0) moved = co_await may_be_moved(query, **moving);
+        if (fitting > 0) moved = co_await may_be_evacuated(query, **moving);
         if (!moved) co_return moved.error();
         leave_others_out(id, *boots);
         unknown.others_fit = *moved || boots->size() < fitting;
@@ -279,7 +288,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
         const bool alike = !*moved && all_alike(*boots);
         if (alike && !can_be_offered(boots->front(), query, ports_.ledger()))
             co_return any_of(id, std::move(boots->front()));
-        if (*moved) unknown.why = "it could be for a server that is being moved";
+        if (*moved) unknown.why = "it could be for a server that is being evacuated";
         if (boots->size() > 1)
             unknown.why = std::to_string(boots->size()) +
                           " requests to boot are being scheduled that it could be for";
@@ -296,8 +305,6 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
 ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of(
     RequestId id, CandidatesQuery query, Servers moving) {
     std::size_t asked = 0;
-    const std::set<ServerId> there = ids_of(*moving);
-    std::erase_if(moves_, [&](const auto& each) { return !there.contains(each.first); });
     for (const auto& record : *moving) {
         if (++asked > most_actions) {
             Answer many{NotCertain{"more servers are being moved than it is looked through"}};
@@ -338,9 +345,7 @@ ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of_
 ResultTask<std::optional<ActionRecord>> RequesterResolver::operation_on(ServerId server) {
     auto actions = co_await cloud_.compute.actions(server);
     if (!actions) co_return actions.error();
-    const auto newest =
-        std::find_if(actions->begin(), actions->end(),
-                     [](const ActionRecord& each) { return event_of(each.name).has_value(); });
+    const auto newest = newest_operation(*actions);
     if (newest == actions->end()) co_return std::optional<ActionRecord>{};
     RequestId request = newest->request;
     auto action = co_await cloud_.compute.action(std::move(server), std::move(request));
@@ -348,16 +353,18 @@ ResultTask<std::optional<ActionRecord>> RequesterResolver::operation_on(ServerId
     co_return action;
 }
 
-/// Could the query be for one of these, under another id than the operation's?
-ResultTask<bool> RequesterResolver::may_be_moved(CandidatesQuery query, Servers moving) {
+/// Could the query be for one of these, under another id than Nova's record has? Masakari evacuates
+/// so. A rebuild in place asks for no host.
+ResultTask<bool> RequesterResolver::may_be_evacuated(CandidatesQuery query, Servers moving) {
     for (const ServerRecord& record : *moving) {
-        if (!waiting_to_move.contains(record.server.task_state) || !may_be_for(record, query))
-            continue;
-        auto action = co_await operation_on(record.server.id);
-        if (!action) co_return action.error();
+        if (record.server.task_state != "rebuilding" || !may_be_for(record, query)) continue;
+        auto actions = co_await cloud_.compute.actions(record.server.id);
+        if (!actions) co_return actions.error();
+        const auto newest = newest_operation(*actions);
+        if (newest == actions->end() || newest->name != "evacuate") continue;
         const auto known = moves_.find(record.server.id);
-        const bool own = known != moves_.end() && *action && known->second == (*action)->request;
-        if (*action && !own) co_return true;
+        const bool own = known != moves_.end() && known->second == newest->request;
+        if (!own && cloud_.clock.now() - newest->started < evacuates_within) co_return true;
     }
     co_return false;
 }

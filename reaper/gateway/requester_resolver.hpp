@@ -107,7 +107,7 @@ private:
 struct NotCertain {
     std::string why;
     std::vector<Request> may_be{};
-    /// Others fit too, which are taken for those of other calls, or are moved.
+    /// Others fit too, which are taken for those of other calls, or are evacuated.
     bool others_fit = false;
 };
 
@@ -160,7 +160,7 @@ private:
     ResultTask<std::optional<Answer>> move_of_server(RequestId id, ServerId server,
                                                      CandidatesQuery query);
     ResultTask<std::optional<ActionRecord>> operation_on(ServerId server);
-    ResultTask<bool> may_be_moved(CandidatesQuery query, Servers moving);
+    ResultTask<bool> may_be_evacuated(CandidatesQuery query, Servers moving);
     ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
     void leave_others_out(const RequestId& id, std::vector<Built>& boots) const;
     Task<std::unique_ptr<Turn<ServerId>>> turn_for(ServerId server);

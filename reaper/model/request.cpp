@@ -132,6 +132,14 @@ Request by_fallback(Request request) {
     return request;
 }
 
+bool needs_room_first(const Request& request) {
+    const bool pinned = request.resources.get(ResourceClass{"PCPU"}) > 0;
+    return pinned || std::ranges::any_of(request.flavor_extra_specs, [](const auto& each) {
+               return each.first == "hw:mem_page_size" || each.first == "hw:numa_nodes" ||
+                      each.first == "pci_passthrough:alias";
+           });
+}
+
 bool asks_for_traits(const Request& request) {
     return !request.required_traits.empty() || !request.forbidden_traits.empty() ||
            !request.root_required_traits.empty() ||

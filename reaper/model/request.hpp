@@ -178,6 +178,9 @@ std::set<Trait> all_required_traits(const Request& request);
 Request by_fallback(Request request);
 /// Does any provider have to have, or to lack, a trait?
 bool asks_for_traits(const Request& request);
+/// Do nova-scheduler's filters refuse a full host before the claim: because of pinned CPUs or
+/// memory, NUMA, PCI devices? Nova-compute gives those back last.
+bool needs_room_first(const Request& request);
 
 /// Why it is too late to begin with it; none if it is not.
 std::optional<std::string> why_expired(const Request& request, TimePoint now);

@@ -279,10 +279,11 @@ TEST_F(FreeRoomTest, WhatIsKeptForItAlreadyIsNotTakenTwice) {
     EXPECT_EQ(outcome_of(request).kind, OutcomeKind::freed);
 }
 
-/// Of pinned CPUs and devices Placement knows nothing: its host gives them back then.
+/// Of NUMA memory and devices Placement knows nothing: its host gives them back then.
 TEST_F(EscrowTest, WhileItsVictimIsDeletedAndNotForgottenItIsNotThere) {
     full_of({"a"});
     booting("new");
+    cloud.server_at(uuid_of("new")).record.flavor.extra_specs["hw:mem_page_size"] = "large";
     cloud.ignore_deletes = true;
     start();
     FakeSearch& made = search("req-1");
@@ -294,9 +295,21 @@ TEST_F(EscrowTest, WhileItsVictimIsDeletedAndNotForgottenItIsNotThere) {
     EXPECT_THAT(found(made), ElementsAre("rp-host1"));
 }
 
+TEST_F(EscrowTest, ForWhoNeedsNoneOfThatItIsThereAtOnce) {
+    full_of({"a"});
+    booting("new");
+    cloud.ignore_deletes = true;
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    cloud.server_at(uuid_of("a")).record.server.status = "DELETED";
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
 TEST_F(EscrowTest, UnlessItsHostFailsMeanwhile) {
     full_of({"a"});
     booting("new");
+    cloud.server_at(uuid_of("new")).record.flavor.extra_specs["hw:mem_page_size"] = "large";
     cloud.ignore_deletes = true;
     start();
     FakeSearch& made = search("req-1");

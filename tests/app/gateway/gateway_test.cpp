@@ -422,6 +422,7 @@ TEST_F(GatewayTest, ABootIsNotTakenForAServerThatIsMovedWithAGlobalId) {
     ActionRecord action;
     action.name = "evacuate";
     action.request = RequestId{"req-local"};
+    action.started = clock.now();
     cloud.recorded_actions["req-local"] = action;
     cloud.histories[moves] = {action};
     booting("new");
@@ -430,6 +431,31 @@ TEST_F(GatewayTest, ABootIsNotTakenForAServerThatIsMovedWithAGlobalId) {
     EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
     EXPECT_EQ(claimed(claim("req-global", moves, "rp-host1")), 204);
     EXPECT_THAT(record("req-global").request.requesters, ElementsAre(moves));
+}
+
+TEST_F(GatewayTest, AServerThatIsRebuiltInPlaceOrHangsDelaysNoBoot) {
+    full_host("host1");
+    cloud.add_host("host0", small);
+    const ServerId stays{uuid_of("stays")};
+    ServerRecord& shown = cloud.add_server(stays.str(), "host0", "regular", small).record;
+    shown.flavor = flavor_of(2);
+    shown.server.status = "REBUILD";
+    shown.server.task_state = "rebuilding";
+    ActionRecord action;
+    action.name = "rebuild";
+    action.started = clock.now();
+    cloud.histories[stays] = {action};
+    const ServerId one = booting("one");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    cloud.server_at(one.str()).record.server.task_state = "spawning";
+    cloud.histories[stays].front().name = "evacuate";
+    cloud.histories[stays].front().started = clock.now() - std::chrono::hours{1};
+    booting("two");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
 TEST_F(GatewayTest, AnImpossibleRequestIsAnsweredAtOnce) {

@@ -604,7 +604,10 @@ TEST(ConstraintChecker, WhatIsAllInGroupsHasNoSearchBesideIsolatedAggregates) {
     rules.trait_isolation = true;
     Request grouped = request(half);
     EXPECT_EQ(refused_for_isolation(grouped, rules, index), std::nullopt);
-    grouped.groups.push_back({"1", half, {}, {}});
+    RequestGroup group;
+    group.suffix = "1";
+    group.resources = half;
+    grouped.groups.push_back(std::move(group));
     const auto why = refused_for_isolation(grouped, rules, index);
     ASSERT_TRUE(why);
     EXPECT_THAT(*why, HasSubstr("aggregate 'gpus' is for requests that require CUSTOM_GPU"));
