@@ -205,6 +205,11 @@ std::vector<json> records() {
 /// Compares one case, and says how it went.
 std::string compare(const json& record) {
     const std::string name = record["case"];
+    if (record["queries"].empty()) {
+        const auto parsed = parse_notification(record["failure"].dump());
+        EXPECT_FALSE(std::holds_alternative<FailureNotice>(parsed)) << name;
+        return "none either: room would not help";
+    }
     const SchedulerRules rules = rules_of(record["scheduler"]);
     auto built = Replay{record}.request(rules);
     const bool refuses = std::find(refused.begin(), refused.end(), name) != refused.end();
@@ -290,6 +295,7 @@ TEST(PlacementQueries, OfNovaAreUnderstoodAndWrittenAsTheyWere) {
 TEST(PlacementQueries, OfNovaAreKnownAsThoseOfTheirRequest) {
     int itself = 0, fallback = 0;
     for (const json& record : records()) {
+        if (record["queries"].empty()) continue;
         const auto built = Replay{record}.request(rules_of(record["scheduler"]));
         const auto* const request = std::get_if<Request>(&built);
         const bool told = std::none_of(unknown.begin(), unknown.end(), [&](const Unknown& each) {
