@@ -5,6 +5,7 @@ namespace reaper::journal {
 Error storage_error(const std::string& path, const DatabaseFailure& failure) {
     std::string line = "journal " + path + ": " + failure.message;
     if (!failure.advice.empty()) line += "; " + failure.advice;
+    if (failure.given_up) return Error{Errc::timeout, line};
     return Error{failure.displaced ? Errc::conflict : Errc::storage, line};
 }
 

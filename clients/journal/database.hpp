@@ -24,9 +24,11 @@ struct DatabaseFailure {
     std::string advice{};    ///< what to do about it, where there is something
     bool again = false;      ///< nothing of the transaction is there, and the next try may succeed
     bool displaced = false;  ///< another reaper writes the journal now
+    bool given_up = false;   ///< at the end that give_up_at set
 };
 
-/// One line with the path and what to do: `conflict` if another reaper writes the journal now.
+/// One line with the path and what to do: `conflict` if another reaper writes the journal now,
+/// `timeout` if it was given up.
 Error storage_error(const std::string& path, const DatabaseFailure& failure);
 
 /// A statement that an engine has prepared.
@@ -103,9 +105,9 @@ public:
     virtual std::int64_t changes() const = 0;
     /// False: none was begun, or the engine undid it by itself.
     virtual bool in_transaction() const = 0;
-    /// What is asked then, and takes longer, fails; none: there is no end. (MariaDB: each statement
-    /// has one of its own, journal.timeout.)
-    virtual void give_up_at(std::optional<std::chrono::steady_clock::time_point> /*end*/) {}
+    /// What takes longer fails, and is `given_up`; none: there is no end. Throws nothing. (MariaDB:
+    /// each statement has one of its own beside it, journal.timeout.)
+    virtual void give_up_at(std::optional<std::chrono::steady_clock::time_point> end) = 0;
 
 private:
     friend class Transaction;

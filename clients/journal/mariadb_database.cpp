@@ -114,8 +114,7 @@ const char* mariadb_advice(unsigned code) {
         case Code::not_ready: return "the node is not part of the cluster's primary component";
         case Code::option_prevents:
         case Code::read_only: return "the server takes no writes";
-        case Code::took_too_long:
-            return "narrow `since`, or the server is too slow, or journal.timeout too short";
+        case Code::took_too_long: return "the server is too slow, or journal.timeout is too short";
         case Code::tls_error: return "check journal.ca_file and the server's certificate";
         case Code::socket_error:
         case Code::connect_error:
@@ -295,12 +294,20 @@ public:
     }
 
     /// Connects if need be. In a transaction, throws if the connection or the transaction is gone.
+    /// Throws if it is time to give up.
     MYSQL* ready() {
         if (open_ && !in_transaction())
             throw DatabaseFailure{static_cast<int>(Code::server_gone),
                                   "the transaction was undone by the server", "", true};
         if (!open_ && (broken_ || !handle_)) connect();
+        if (end_) limit_statement();
         return handle_.get();
+    }
+    void give_up_at(std::optional<std::chrono::steady_clock::time_point> end) {
+        const bool was_limited = end_.has_value();
+        end_ = end;
+        if (!was_limited || end || !usable()) return;
+        if (!limit_statements_to(address_.timeout)) broken_ = true;
     }
     bool usable() const { return handle_ && !broken_; }
     bool in_transaction() const { return !undone_ && to_roll_back(); }
@@ -379,6 +386,8 @@ private:
             static_cast<int>(code),
             message + " (error " + std::to_string(code) + " of " + place() + ")",
             mariadb_advice(code), may_work_later(code)};
+        failure.given_up = end_ && code == Code::took_too_long;
+        if (failure.given_up) failure.advice = "it takes too long";
         undone_ = open_ && (undone_ || undoes_transaction(code));
         if (ends_connection(code)) {
             broken_ = true;
@@ -389,6 +398,19 @@ private:
             at_ = (at_ + 1) % address_.hosts.size();
         }
         throw failure;
+    }
+
+    bool limit_statements_to(std::chrono::milliseconds longest) {
+        const std::string sql =
+            "SET SESSION max_statement_time = " + std::to_string(longest.count()) + " / 1000";
+        return mysql_real_query(handle_.get(), sql.data(), sql.size()) == 0;
+    }
+    void limit_statement() {
+        using std::chrono::milliseconds;
+        const auto left =
+            std::chrono::duration_cast<milliseconds>(*end_ - std::chrono::steady_clock::now());
+        if (left <= milliseconds{0}) fail(Code::took_too_long, "given up");  // 0 is no limit
+        if (!limit_statements_to(std::min<milliseconds>(left, address_.timeout))) fail();
     }
 
     /// To the first server that answers and may be used, from the last one on.
@@ -514,6 +536,7 @@ private:
     bool open_ = false;    ///< a transaction was begun, and neither committed nor rolled back by us
     bool undone_ = false;  ///< that transaction, by the server
     bool committing_ = false;
+    std::optional<std::chrono::steady_clock::time_point> end_;  ///< of give_up_at
 };
 
 MariadbDatabase::MariadbDatabase(MariadbAddress address, Use use)
@@ -540,6 +563,10 @@ std::int64_t MariadbDatabase::changes() const {
 
 bool MariadbDatabase::in_transaction() const {
     return connection_->in_transaction();
+}
+
+void MariadbDatabase::give_up_at(std::optional<std::chrono::steady_clock::time_point> end) {
+    connection_->give_up_at(end);
 }
 
 void MariadbDatabase::fence(std::function<void()> check) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ public:
     std::int64_t last_row() const override;
     std::int64_t changes() const override;
     bool in_transaction() const override;
+    void give_up_at(std::optional<std::chrono::steady_clock::time_point> end) override;
 
     /// Runs at the begin of each transaction that writes; may throw, and nothing is written then.
     void fence(std::function<void()> check);

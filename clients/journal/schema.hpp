@@ -37,7 +37,6 @@ struct JournalOptions {
     /// How long a call that a database server undid is tried again (SQLite: never).
     std::chrono::milliseconds retry_for{10'000};
     /// A client's search that takes longer is given up, since the reaper's own calls wait for it.
-    /// (SQLite; MariaDB: `timeout` of the address.)
     std::chrono::milliseconds longest_search{2'000};
     /// Checked in the transaction that writes the step of a deletion; null: none.
     std::shared_ptr<const DeletionLimit> limit{};

@@ -28,7 +28,7 @@ std::string sqlite_advice(int code, int system_error) {
         case SQLITE_NOTADB: return "the file is not an SQLite database: move it aside";
         case SQLITE_BUSY:
         case SQLITE_LOCKED: return "another program has locked it: find it and stop it";
-        case SQLITE_INTERRUPT: return "it takes too long: narrow `since`";
+        case SQLITE_INTERRUPT: return "it takes too long";
         case SQLITE_IOERR: return "the disk or its file system fails: see the kernel's log";
         default: return "";
     }
@@ -36,8 +36,10 @@ std::string sqlite_advice(int code, int system_error) {
 
 [[noreturn]] void sqlite_fail(sqlite3* handle) {
     const int code = sqlite3_extended_errcode(handle);
-    throw DatabaseFailure{code, sqlite3_errmsg(handle),
-                          sqlite_advice(code, sqlite3_system_errno(handle))};
+    DatabaseFailure failure{code, sqlite3_errmsg(handle),
+                            sqlite_advice(code, sqlite3_system_errno(handle))};
+    failure.given_up = code == SQLITE_INTERRUPT;  // by the progress handler alone
+    throw failure;
 }
 
 class SqlitePrepared final : public Prepared {

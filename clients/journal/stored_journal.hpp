@@ -73,9 +73,13 @@ public:
     ResultTask<std::vector<RequestRecord>> unfinished() override {
         return call(&Store::unfinished);
     }
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override {
+        return call(&Store::culls_between, since, TimePoint::max());
+    }
+    // Without a limit: usage of a day with many culls must be counted, however long it takes.
     ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
                                                          TimePoint until) override {
-        return call(&Store::culls_between, since, until);
+        return call_in(Grouping::patient, false, &Store::culls_between, since, until);
     }
     ResultTask<std::vector<RequestSummary>> list(int limit) override {
         return call(&Store::list, limit);
@@ -90,10 +94,10 @@ public:
         return search(&Store::known_values, std::move(query));
     }
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override {
-        return call_in(Grouping::patient, &Store::chosen, std::move(server), limit);
+        return ask(&Store::chosen, std::move(server), limit);
     }
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
-        return call_in(Grouping::reads, &Store::record, std::move(id));
+        return call_in(Grouping::reads, false, &Store::record, std::move(id));
     }
     ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override {
         return search(&Store::find_messages, std::move(query));
@@ -151,13 +155,13 @@ public:
         return search(&Store::find_events, std::move(query));
     }
     ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override {
-        return call_in(Grouping::patient, &Store::victims_by_flavor, since);
+        return ask(&Store::victims_by_flavor, since);
     }
     ResultTask<JournalTotals> totals(TimePoint since) override {
-        return call_in(Grouping::patient, &Store::totals, since);
+        return ask(&Store::totals, since);
     }
     ResultTask<Timeline> timeline(TimePoint since, Duration slot) override {
-        return call_in(Grouping::patient, &Store::timeline, since, slot);
+        return ask(&Store::timeline, since, slot);
     }
 
 private:
@@ -165,13 +169,14 @@ private:
 
     /// Calls the store on its thread; keeps the arguments until then.
     template <class T, class... Params, class... Args>
-    ResultTask<T> call_in(Grouping grouping, Result<T> (Store::*method)(Params...), Args... args) {
-        std::function<Result<T>()> job = [this, method, grouping,
+    ResultTask<T> call_in(Grouping grouping, bool limited, Result<T> (Store::*method)(Params...),
+                          Args... args) {
+        std::function<Result<T>()> job = [this, method, limited,
                                           kept = std::tuple<Args...>(std::move(args)...)] {
             return guarded<T>(path_, [&]() -> Result<T> {
                 return tried<T>([&]() -> Result<T> {
                     if (const auto ours = store_->check_ownership(); !ours) return ours.error();
-                    const auto limited = store_->limited(grouping == Grouping::patient);
+                    const auto limit = store_->limited(limited);
                     const auto on_store = [&](const auto&... each) {
                         return (store_.get()->*method)(each...);
                     };
@@ -183,17 +188,22 @@ private:
     }
     template <class T, class... Params, class... Args>
     ResultTask<T> call(Result<T> (Store::*method)(Params...), Args... args) {
-        return call_in(Grouping::alone, method, std::move(args)...);
+        return call_in(Grouping::alone, false, method, std::move(args)...);
+    }
+    /// For a client: all others go first, and it is given up if it takes too long.
+    template <class T, class... Params, class... Args>
+    ResultTask<T> ask(Result<T> (Store::*method)(Params...), Args... args) {
+        return call_in(Grouping::patient, true, method, std::move(args)...);
     }
     template <class T>
     ResultTask<T> search(Result<T> (Store::*method)(const JournalQuery&), JournalQuery query) {
-        const Grouping grouping = query.patient ? Grouping::patient : Grouping::alone;
-        return call_in(grouping, method, std::move(query));
+        if (query.patient) return ask(method, std::move(query));
+        return call(method, std::move(query));
     }
     /// What comes by the thousand: those that wait for the disk at the same time are synced once.
     template <class T, class... Params, class... Args>
     ResultTask<T> write(Result<T> (Store::*method)(Params...), Args... args) {
-        return call_in(Grouping::writes, method, std::move(args)...);
+        return call_in(Grouping::writes, false, method, std::move(args)...);
     }
     /// Once more where the engine says that nothing of it is there; but not alone out of a group,
     /// which is undone as a whole. While that helps no call, those that wait are tried once.

@@ -238,6 +238,12 @@ const std::vector<std::string_view> victim_filters{"limit", "marker", "outcome",
                                                    "until", "planned"};
 const std::vector<std::string_view> only_times{"limit", "marker", "since", "until"};
 
+/// Of what begins at `since`.
+HttpResponse not_found_out(Error error) {
+    if (error.code == Errc::timeout) error.what += ": narrow `since`";
+    return not_readable(error);
+}
+
 /// Victims, messages, events: `find` asks the journal for them.
 template <class Find>
 Task<HttpResponse> list_by_time(const Backend& backend, ApiRequest request,
@@ -258,7 +264,7 @@ Task<HttpResponse> list_by_time(const Backend& backend, ApiRequest request,
     narrow(wanted, *marker);
     wanted.limit = static_cast<int>(page->limit) + 1;
     auto found = co_await find(std::move(wanted));
-    if (!found) co_return not_readable(found.error());
+    if (!found) co_return not_found_out(found.error());
     name_projects(backend, *found);
     json body = page_of_lines(request, name, std::move(*found), *page, *marker);
     co_return with_remarks(std::move(body), known);
@@ -282,7 +288,7 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     auto found = co_await backend.journal.find_requests(std::move(wanted));
     if (!found && found.error().code == Errc::not_found)
         co_return refuse(400, "marker: " + found.error().what);
-    if (!found) co_return not_readable(found.error());
+    if (!found) co_return not_found_out(found.error());
     const bool more = found->size() > page->limit;
     if (more) found->pop_back();
     name_projects(backend, *found);
@@ -317,7 +323,7 @@ Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request) {
     if (!since) co_return refuse(400, since.error().what);
     const TimePoint from = since->value_or(TimePoint{});
     auto totals = co_await backend.journal.totals(from);
-    if (!totals) co_return not_readable(totals.error());
+    if (!totals) co_return not_found_out(totals.error());
     auto holds = co_await backend.journal.holds();
     if (!holds) co_return not_readable(holds.error());
     co_return answered({{"since", iso_time(from)},
@@ -354,7 +360,7 @@ Task<HttpResponse> get_timeline(const Backend& backend, ApiRequest request) {
     const Duration slot =
         std::max((now - since + Duration{number - 1}) / number, Duration{std::chrono::seconds{1}});
     const auto timeline = co_await backend.journal.timeline(since, slot);
-    if (!timeline) co_return not_readable(timeline.error());
+    if (!timeline) co_return not_found_out(timeline.error());
     json slots = json::array();
     for (std::int64_t i = 0; i < number; ++i) {
         const auto at = timeline->find(i);

@@ -143,12 +143,13 @@ ResultTask<void> OwnersQuestions::count(JournalReader& journal, TimePoint now, D
     const TimePoint day_ago = now - std::chrono::days{1};
     auto week = co_await journal.victims_by_flavor(week_ago);
     auto day = co_await journal.victims_by_flavor(day_ago);
-    if (!week) co_return week.error();
-    if (!day) co_return day.error();
+    if (!counted_at_ && !week) co_return week.error();
+    if (!counted_at_ && !day) co_return day.error();
+    counted_at_ = steady;
+    if (!week || !day) co_return Result<void>{};  // the last count stays
     by_flavor_.clear();
     for (const auto& [flavor, number] : *week) by_flavor_[flavor].last_7d = number;
     for (const auto& [flavor, number] : *day) by_flavor_[flavor].last_24h = number;
-    counted_at_ = steady;
     co_return Result<void>{};
 }
 

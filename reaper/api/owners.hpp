@@ -24,8 +24,8 @@ public:
     /// Whether this one of the project's is answered: ten at once are, and then five a second.
     /// `now`: of the steady clock.
     bool may_ask(const ProjectId& project, Duration now);
-    /// Reads the journal, unless it did within the last minute. An error too while it does so for
-    /// another client, for the first time.
+    /// Reads the journal, unless it did within the last minute; if it can't, its last count stays.
+    /// An error too while it does so for another client, for the first time.
     ResultTask<void> count(JournalReader& journal, TimePoint now, Duration steady);
     /// Servers of that flavor, as of the last count.
     Evicted of_flavor(const std::string& flavor) const;

@@ -21,12 +21,11 @@ public:
     /// Requests without an outcome, oldest first: work to resume after a restart.
     virtual ResultTask<std::vector<RequestRecord>> unfinished() = 0;
     /// Finished requests for which a deletion was sent, or whose victims went by themselves, and
-    /// that ended at or after `since`, but before `until`; the first to end first.
+    /// that ended at or after `since`; the first to end first.
+    virtual ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) = 0;
+    /// Those that ended before `until`, for a client: all other calls of the journal go first.
     virtual ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
                                                                  TimePoint until) = 0;
-    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) {
-        return culls_between(since, TimePoint::max());
-    }
     /// Newest first.
     virtual ResultTask<std::vector<RequestSummary>> list(int limit) = 0;
     /// Those that are looked for, newest first. `not_found`: the journal does not know `after`.

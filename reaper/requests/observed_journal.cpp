@@ -83,6 +83,9 @@ public:
     ResultTask<std::vector<RequestRecord>> unfinished() override {
         return read_back(inner_.unfinished());
     }
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override {
+        return read_back(inner_.culls_since(since));
+    }
     ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
                                                          TimePoint until) override {
         return read_back(inner_.culls_between(since, until));

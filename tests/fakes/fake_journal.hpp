@@ -96,6 +96,9 @@ public:
     ResultTask<void> finish(RequestId id, Outcome outcome) override;
     ResultTask<void> note_message(MessageEntry message) override;
     ResultTask<std::vector<RequestRecord>> unfinished() override;
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override {
+        return culls_between(since, TimePoint::max());
+    }
     ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since, TimePoint until) override;
     ResultTask<std::vector<RequestSummary>> list(int limit) override;
     ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override;

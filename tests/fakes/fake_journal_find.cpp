@@ -123,6 +123,7 @@ ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery quer
 }
 
 ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery query) {
+    impatient += query.patient ? 0 : 1;
     const auto lost = co_await begin();
     if (lost) co_return *lost;
     co_return looked_for(notes, query);

@@ -607,7 +607,7 @@ history" first if the breaker opened: it did so for a reason.)",
      R"(The reaper never deletes the server, until the time that is given or until "reaper protect
 --remove". It counts at once, also for a plan that is being carried out, is in the journal, survives
 restarts and ends by itself. Without a server it lists those that are protected. The running daemon
-does it; where several share a queue, each protects by its own journal: do it on each.
+does it; where several share a queue, and each has its own journal, do it on each.
 
 A project, a flavor or an aggregate is protected by the configuration (protect), a server also by an
 administrator's lock. What a server's owner does to it protects it only where protect.owners is

@@ -56,6 +56,7 @@ Result<Activity> activity_in(const json& said) {
             if (!each["serves"].boolean()) return;
             activity.active = ActiveReaper{each["machine"].text(), each["journal"].text()};
             activity.here = each["here"].boolean();
+            activity.one_journal = each.has("name");
         });
         return activity;
     });
@@ -130,10 +131,11 @@ json pause_json(const std::optional<PauseNote>& note, bool was_paused,
 }
 
 void warn_if_active_elsewhere(const Activity& activity, const Terminal& terminal) {
-    if (activity.here) return;
+    if (activity.here || activity.one_journal) return;
     if (!activity.active)
-        return terminal.warn(not_known_text(activity.unknown) +
-                             "; if it is another one, pause it there too");
+        return terminal.warn(
+            not_known_text(activity.unknown) +
+            "; if it is another one, with a journal of its own, pause it there too");
     terminal.warn("the active reaper is on " + report::safe(activity.active->machine) +
                   ": it goes on deleting; pause it there");
 }

@@ -14,9 +14,10 @@ namespace reaper::cli {
 
 struct Activity {
     std::optional<ActiveReaper> active;
-    bool here = false;        ///< it is this machine's daemon, with this configuration's journal
-    std::string unknown;      ///< why it is not known; empty if it is
-    bool not_needed = false;  ///< there is none: `unknown` says why
+    bool here = false;         ///< it is this machine's daemon, with this configuration's journal
+    std::string unknown;       ///< why it is not known; empty if it is
+    bool not_needed = false;   ///< there is none: `unknown` says why
+    bool one_journal = false;  ///< a daemon says that this one and `active` share it, and the pause
     std::optional<ReaperList> reapers{};  ///< of one journal in a database, which tells it then
 };
 

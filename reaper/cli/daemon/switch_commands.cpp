@@ -221,16 +221,16 @@ std::string protected_server_text(const json& protection) {
     return name.empty() ? id : report::safe(name) + " (" + id + ")";
 }
 
-/// Each reaper protects by its own journal.
+/// Reapers with one journal protect alike, and have names in it.
 void warn_if_protects_elsewhere(DaemonApi& api, const Terminal& terminal) {
     const auto said = api.get_if_there("/v1/reapers");
     if (!said) return;
     if (const std::string unknown = text_in(*said, "unknown"); !unknown.empty())
         terminal.warn(not_known_text(unknown) +
-                      "; each protects by its own journal: if it is another one, do it there too");
+                      "; if it is another one, with a journal of its own, do it there too");
     const json reapers = said->value("reapers", json::array());
     for (const json& each : reapers)
-        if (is_true(each, "serves") && !is_true(each, "here"))
+        if (is_true(each, "serves") && !is_true(each, "here") && text_in(each, "name").empty())
             terminal.warn("the active reaper is on " + report::safe(text_in(each, "machine")) +
                           ", and protects by its own journal: do it there too");
 }

@@ -340,7 +340,7 @@ TEST_F(ApiTest, NoSearchOfAClientGoesBeforeTheReapersOwnCalls) {
     start_and_read_the_cloud();
     fails("req-0", "wanting-0");
     const int own = journal.impatient;
-    for (const char* const list : {"requests", "victims", "journal_events"})
+    for (const char* const list : {"requests", "victims", "messages", "journal_events"})
         get("/v1/" + std::string{list});
     answer(404, "GET /v1/explain/{server}", "/v1/explain/no-such");
     EXPECT_EQ(journal.impatient, own);

@@ -152,8 +152,9 @@ TEST_F(OwnersApi, OnceAMinuteTheJournalIsAskedWhatWentOfAFlavor) {
     outcome_of("req-1");
     api::OwnersQuestions questions;
     int answered = 0;
+    JournalReader* asked = observed.get();
     const auto count_at = [&](Duration steady, Duration later) {
-        boost::asio::co_spawn(io(), questions.count(*observed, clock.now() + later, steady),
+        boost::asio::co_spawn(io(), questions.count(*asked, clock.now() + later, steady),
                               [&](std::exception_ptr, Result<void> done) {
                                   EXPECT_TRUE(done);
                                   ++answered;
@@ -167,6 +168,11 @@ TEST_F(OwnersApi, OnceAMinuteTheJournalIsAskedWhatWentOfAFlavor) {
     const auto later = count_at(Duration{61'000}, std::chrono::days{2});
     EXPECT_EQ(later.last_24h, 0);
     EXPECT_EQ(later.last_7d, 1);
+    test::FakeJournal broken;
+    broken.cut_off = true;
+    asked = &broken;
+    EXPECT_EQ(count_at(Duration{130'000}, std::chrono::days{8}).last_7d, 1) << "the last one stays";
+    asked = observed.get();
     EXPECT_EQ(count_at(Duration{200'000}, std::chrono::days{8}).last_7d, 0);
     EXPECT_EQ(questions.of_flavor("m1.large").last_7d, 0);
     EXPECT_EQ(mine().at("servers")[0].at("evicted"), json({{"last_24h", 1}, {"last_7d", 1}}));

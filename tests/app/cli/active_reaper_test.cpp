@@ -106,8 +106,14 @@ protected:
                                {"line", "ready"},
                                {"no_help", nullptr},
                                {"now", "2024-05-01T12:00:00Z"}});
-        const json active{
-            {"machine", "ctl-2"}, {"journal", "/j"}, {"here", false}, {"serves", true}};
+        active_is_elsewhere(nullptr);
+    }
+    void active_is_elsewhere(const json& name) {
+        const json active{{"machine", "ctl-2"},
+                          {"journal", "/j"},
+                          {"here", false},
+                          {"serves", true},
+                          {"name", name}};
         answers("/v1/reapers", {{"reapers", json::array({active})}, {"unknown", nullptr}});
     }
     void refuses(int status, const char* why) {
@@ -118,6 +124,13 @@ protected:
     ExitCode pause(bool as_json = false) {
         return captured(as_json, [](const GlobalOptions& global, const Terminal& terminal) {
             return pause_remotely(global, PauseCommand{}, terminal);
+        });
+    }
+    ExitCode protect() {
+        return captured(false, [](const GlobalOptions& global, const Terminal& terminal) {
+            ProtectCommand command;
+            command.server = "db";
+            return carry_out(global, command, terminal);
         });
     }
     ExitCode status(bool as_json = false) {
@@ -185,13 +198,22 @@ TEST_F(PauseElsewhere, WarnsWhereTheActiveOneIsNotKnown) {
     const char* const warning =
         "warning: which reaper is active is not known: the broker is down; ";
     EXPECT_THAT(err_, HasSubstr(warning));
-    ProtectCommand command;
-    command.server = "db";
-    const auto protect = [&](const GlobalOptions& global, const Terminal& terminal) {
-        return carry_out(global, command, terminal);
-    };
-    EXPECT_EQ(captured(false, protect), ExitCode::ok);
+    EXPECT_EQ(protect(), ExitCode::ok);
     EXPECT_THAT(err_, HasSubstr(warning));
+}
+
+TEST_F(PauseElsewhere, HoldsForTheActiveOneOfTheSameJournal) {
+    is(false);
+    answers("/v1/pause", {{"paused", "by alice"}, {"was_paused", false}, {"pause", nullptr}});
+    answers("/v1/protect", {{"protection", {{"server", "s-1"}, {"name", "db"}}}});
+    serve();
+    EXPECT_EQ(protect(), ExitCode::ok);
+    EXPECT_THAT(err_, HasSubstr("the active reaper is on ctl-2"));
+    active_is_elsewhere("ctl-2");
+    EXPECT_EQ(pause(), ExitCode::ok);
+    EXPECT_EQ(err_, "");
+    EXPECT_EQ(protect(), ExitCode::ok);
+    EXPECT_EQ(err_, "");
 }
 
 TEST_F(PauseElsewhere, ItsStatusListsWhatIsUnderWay) {

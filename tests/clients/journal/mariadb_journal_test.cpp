@@ -198,6 +198,27 @@ TEST_F(MariadbJournal, PausesAndResumesOverALostConnectionAndADeadlock) {
     EXPECT_TRUE(pause->paused());
 }
 
+TEST_F(MariadbJournal, AStatementIsGivenUpAtItsEnd) {
+    using std::chrono::steady_clock;
+    migrate();
+    MariadbDatabase database{address, MariadbDatabase::Use::reading};
+    const std::string longest = database.ask("SELECT @@SESSION.max_statement_time");
+    database.give_up_at(steady_clock::now() + std::chrono::hours{1});
+    EXPECT_EQ(database.ask("SELECT @@SESSION.max_statement_time"), longest) << "the shorter one";
+    for (const int after : {100, -1}) {
+        database.give_up_at(steady_clock::now() + std::chrono::milliseconds{after});
+        try {
+            database.ask("SELECT SLEEP(3600)");
+            ADD_FAILURE() << after;
+        } catch (const DatabaseFailure& failure) {
+            EXPECT_TRUE(failure.given_up) << failure.message;
+            EXPECT_FALSE(failure.again);
+        }
+        database.give_up_at({});
+        EXPECT_EQ(database.ask("SELECT @@SESSION.max_statement_time"), longest);
+    }
+}
+
 TEST_F(MariadbJournal, FrozenWriterKeepsNoRowLocked) {
     migrate();
     const std::string change = "UPDATE lease SET writes = writes + 1";
@@ -252,7 +273,7 @@ TEST_F(MariadbJournal, DeadlockUndoesTheWholeGroup) {
         MariadbDatabase look{address, MariadbDatabase::Use::reading};
         while (look.ask_number("SELECT count(*) FROM information_schema.innodb_trx "
                                "WHERE trx_state = 'LOCK WAIT'") == 0)
-            std::this_thread::yield();
+            look.ask("SELECT SLEEP(0.2)");  // InnoDB tells what was within 0.1 s of the last look
         const auto last_job = [&] {
             Transaction job{ours};
             ours.execute("UPDATE event SET at = 2 WHERE seq = 2");
