@@ -50,7 +50,7 @@ With --json, each error is a line of JSON on stderr, that of a wrong command lin
 Exit codes:
   0  done
   1  something outside failed: the cloud, the broker, the journal
-  2  the command line or the configuration is wrong; reservations, oversubscription: it disables them
+  2  the command line or the configuration is wrong; reservations, oversubscription: disabled
   3  plan, room, request, apply: not enough room can be freed, no servers (would be) deleted;
      plan: or the request is refused, as that of a revocable requester; request, apply: or the
      reaper is paused or in a dry run; plan --save: nothing was saved; reserve, unreserve: the hosts
@@ -547,8 +547,8 @@ configuration stays that one's, and --admin says where its own is.)",
     {"reaper gateway", "The gateway alone, in front of Placement: passes everything through",
      R"(The gateway without the daemon: an HTTP proxy that nova-scheduler asks instead of Placement
 ([placement] endpoint_override in nova.conf), and that passes every request and answer through
-unchanged. It needs gateway.listen in the configuration; neither broker nor journal; and no Keystone if
-gateway.placement_url says where Placement is. 'reaper run' has the same gateway in it.
+unchanged. It needs gateway.listen in the configuration; neither broker nor journal; and no Keystone
+if gateway.placement_url says where Placement is. 'reaper run' has the same gateway in it.
 
 Under systemd it is ready when it listens. SIGTERM and SIGINT: it takes no new connections, lets
 calls under way end (30 s at most), and leaves.)",

@@ -2,7 +2,8 @@
 // A host has one correction at a time of those that this process ordered, whatever their source, so
 // that no server is evicted for vCPUs that another one is about to free. One that goes on after a
 // restart is not known here: QosLoop alone waits for it. After a correction that evicted no server
-// (a limit, an open breaker, a dry run) the next one of its source waits, longer each time in a row.
+// (a limit, an open breaker, a dry run) the next one of its source waits, longer each time in a
+// row.
 #pragma once
 
 #include <functional>

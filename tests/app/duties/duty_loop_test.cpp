@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "app/lending_house.hpp"
-#include "app/oversold_house.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace reaper::test::duty_loop_test {
@@ -332,33 +331,6 @@ TEST_F(DutyLoopTest, WhatALimitOrTheBreakerForbidsStays) {
     start();
     pass(hours{1});
     EXPECT_EQ(deleted(), 1U);
-}
-
-// ---- beside QoS ----
-
-class DutyBesideQosTest : public OversoldHouse {};
-
-TEST_F(DutyBesideQosTest, ARefusedDutyDelaysNoCorrectionForLoad) {
-    settings.policy.notice.period = minutes{5};
-    settings.policy.duties.life_span.after = hours{2};
-    settings.policy.duties.life_span.jitter = Duration{0};
-    busy_host("host1", 8);
-    nested_provider("host1", 8);
-    holder("sold", 4).record.server.created = clock.now() - hours{3};
-    estimate_fixed(8);
-    correct_load("12");
-    load["host1"] = 4;
-    const LogCapture log;
-    start();
-    EXPECT_EQ(notified(), "sold");
-    load["host1"] = 15;
-    pass(minutes{2});
-    settings.policy.duties.life_span.after = hours{9};
-    service().reload(live_settings());
-    pass([&] { return corrections().size() == 2; });
-    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::refused);
-    EXPECT_THAT(corrections().back().request.id.str(), StartsWith("qos-"));
-    EXPECT_THAT(log.lines_with("the next one waits"), IsEmpty());
 }
 
 // ---- lent room ----
