@@ -235,7 +235,8 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
         const bool late = ports_.steady() >= call.until();
         const bool ends = failed ? late || !may_pass(last) : ++tries >= most_tries;
         if (way || !outcome || ends) break;
-        co_await ports_.cloud.clock.sleep(failed ? pause.next() : between_tries);
+        const Duration before_next = failed ? pause.next() : between_tries;
+        co_await ports_.cloud.clock.sleep(before_next);
     }
     if (way && outcome && outcome->kind == OutcomeKind::freed)
         keep_to_its_room(ports_, wanted, last);
