@@ -118,6 +118,10 @@ class Cloud(ABC):
         """As an administrator."""
 
     @abstractmethod
+    def leave_in(self, server: Server, status: str) -> None:
+        """PAUSED, SUSPENDED, RESCUE or SHUTOFF by its owner, ERROR by an administrator; waits until it is."""
+
+    @abstractmethod
     def tag(self, server: Server, tag: str) -> None:
         ...
 

@@ -35,6 +35,10 @@ class Record(Protocol):
         ...
 
 
+# Nova's action for a status of servers.
+LEADS_TO = {"PAUSED": "pause", "SUSPENDED": "suspend", "RESCUE": "rescue", "SHUTOFF": "os-stop"}
+
+
 class OpenStackCloud(Cloud):
     """`description` tells where everything is, in the words of the lab's DIR/lab.json."""
 
@@ -140,6 +144,13 @@ class OpenStackCloud(Cloud):
 
     def unlock(self, server: Server) -> None:
         self._act_as_admin(server, {"unlock": None})
+
+    def leave_in(self, server: Server, status: str) -> None:
+        if status == "ERROR":
+            self._act_as_admin(server, {"os-resetState": {"state": "error"}})
+        else:
+            self._act(server, {LEADS_TO[status]: None})
+        self.wait_for([server], status)
 
     def tag(self, server: Server, tag: str) -> None:
         self.tenants[server.project].put(f"/servers/{server.id}/tags/{tag}")

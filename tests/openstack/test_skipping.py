@@ -71,6 +71,19 @@ def test_owners_can_not_refuse_and_an_administrator_can(cloud: Cloud, reaper: Re
     assert_only_victims_died(fleet, mark, [goes, kept])
 
 
+@pytest.mark.lab_only
+def test_a_server_goes_in_whatever_state_its_owner_leaves_it(cloud: Cloud, reaper: Reaper) -> None:
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: [("spot", "small", 5)], two: FULL, three: FULL})
+    for server, status in zip(fleet.spot(), ("PAUSED", "SUSPENDED", "RESCUE", "SHUTOFF", "ERROR"), strict=True):
+        cloud.leave_in(server, status)
+    mark = cloud.mark()
+    [refused] = cloud.fail_to_boot("large")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, fleet.spot())
+    cloud.wait_for(cloud.ask("large"), "ACTIVE")
+
+
 @pytest.mark.parametrize("closed", ["neither", "new", "old"])
 def test_an_unconfirmed_resize_keeps_no_room_on_either_host(cloud: Cloud, reaper: Reaper, closed: str) -> None:
     """Its owner leaves it unconfirmed: it holds 2 VCPU on its old host, and 5 on its new one."""
