@@ -131,7 +131,7 @@ ResultTask<Response> Core::run(Call& call) {
         log_try(call, outcome, start);
         const auto pause = next_pause(call, outcome);
         if (!pause) co_return conclude(call, std::move(outcome));
-        if (call.out.request.still_wanted && was_sent(outcome)) {
+        if (was_sent(outcome)) {
             call.former = std::move(outcome);
             call.out.may_be_heard = true;
         }
@@ -158,7 +158,10 @@ Result<Response> Core::conclude(Call& call, Try outcome) const {
     const auto* refused = std::get_if<Failure>(&outcome);
     const bool repeated = refused != nullptr && refused->unwanted && call.former;
     if (repeated) outcome = std::move(*call.former);
-    if (auto* response = std::get_if<Response>(&outcome)) return std::move(*response);
+    if (auto* response = std::get_if<Response>(&outcome)) {
+        response->repeated = response->repeated || call.out.may_be_heard;
+        return std::move(*response);
+    }
     const Failure& failure = std::get<Failure>(outcome);
     std::string cause = failure.cause;
     if (failure.code == Errc::timeout && left(call) <= Duration(0) && failure.retryable)

@@ -335,7 +335,10 @@ Transport::Try conclude(Lease& lease, std::unique_ptr<Connection> connection,
 /// A call that went out on a stale connection may have been heard, whatever became of the second.
 Transport::Try of_both(const Failure& stale, Transport::Try again) {
     auto* failure = std::get_if<Failure>(&again);
-    if (failure == nullptr) return again;
+    if (failure == nullptr) {
+        std::get<Response>(again).repeated = true;
+        return again;
+    }
     failure->sent = true;
     if (!failure->unwanted) return again;
     Failure both = stale;

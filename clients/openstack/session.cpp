@@ -230,6 +230,18 @@ ResultTask<Answer> Session::call(CloudService service, ServiceCall call) {
     co_return co_await call_at(service, std::move(*base), std::move(call));
 }
 
+namespace {
+
+/// A token that is refused says nothing of a try before, whose answer was lost.
+Error as_far_as_known(Error error, const Answer& refused) {
+    if (!refused.response.repeated || !surely_not_done(error.code)) return error;
+    error.code = Errc::unreachable;
+    error.what += "; the try before it may have been done";
+    return error;
+}
+
+}  // namespace
+
 ResultTask<Answer> Session::call_at(CloudService service, std::string base, ServiceCall call) {
     TokenPtr refused;
     auto current = co_await token(refused);
@@ -239,13 +251,15 @@ ResultTask<Answer> Session::call_at(CloudService service, std::string base, Serv
 
     refused = *current;
     auto renewed = co_await token(refused);
-    if (!renewed) co_return renewed.error();
+    if (!renewed) co_return as_far_as_known(renewed.error(), *answer);
     auto second = co_await send(service, base, call, **renewed);
-    if (!second || second->response.status != 401) co_return second;
+    if (!second) co_return second;
+    second->response.repeated = second->response.repeated || answer->response.repeated;
+    if (second->response.status != 401) co_return second;
     Error error = refusal(*second);
     error.code = Errc::bad_token;  // Keystone did not refuse us
     error.what += "; even with a new token: does it ask the same Keystone?";
-    co_return error;
+    co_return as_far_as_known(std::move(error), *second);
 }
 
 ResultTask<Answer> Session::send(CloudService service, const std::string& base,

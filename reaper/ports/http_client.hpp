@@ -49,6 +49,7 @@ struct Response {
     int status = 0;
     std::vector<Header> headers;
     std::string body;
+    bool repeated = false;  ///< a try before this one may have been done
 
     /// The first header of that name, in any case of its letters; empty if there is none.
     std::string_view header(std::string_view name) const;

@@ -325,6 +325,19 @@ TEST_F(ReservedTest, WhoseAnswerIsLostIsStillSet) {
     EXPECT_EQ(bodies.size(), 1U);
 }
 
+TEST_F(ReservedTest, WhoseAnswerIsLostMayBeSetThoughTheNextTryIsRefused) {
+    before_put = [&] {
+        lose_answer = true;
+        cloud.revoke_tokens();
+        cloud.auth_failure = json_reply(401, R"({"error": {"message": "no", "code": 401}})");
+    };
+    const auto answer = change(0, 4);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(bodies.size(), 1U);
+    EXPECT_FALSE(surely_not_done(answer.error().code)) << answer.error().what;
+    EXPECT_THAT(answer.error().what, HasSubstr("the try before it may have been done"));
+}
+
 TEST_F(ReservedTest, WithoutTheRightTellsWhichOneIsMissing) {
     refusal = json_reply(403, R"({"errors": [{"status": 403, "title": "Forbidden",
         "detail": "Access was denied to this resource."}]})");
