@@ -24,8 +24,8 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-/// What the hostile project does. But for the last, it asks every half a minute for something that
-/// no host takes.
+/// What the hostile project does. But for the last two, it asks every half a minute for something
+/// that no host takes.
 enum class Attack {
     same,      ///< always the same
     many,      ///< four servers at a time
@@ -33,6 +33,7 @@ enum class Attack {
     twenty,    ///< twenty servers at a time
     thousand,  ///< in a large cloud, once every half an hour: a thousand servers
     loop,      ///< one server that it may have, deleted as soon as it runs, and again
+    resist,    ///< nothing; the owners of revocable servers do all to keep them
 };
 
 /// What is switched off.
@@ -87,6 +88,7 @@ SchedulePlan plan_of(const Setup& world) {
         safeguards.limits.share_per_request = safeguards.limits.share_per_requester = 0;
         safeguards.project_breaker.unproven = 0;
         safeguards.short_lived.allowance = 0;
+        safeguards.protect.owners = true;
     }
     if (world.without == Without::all_but_breaker) {
         safeguards.breaker.projects = 1;
@@ -110,7 +112,7 @@ public:
     Figures go() {
         const TimePoint begin = stage_.now();
         stage_.start_reaper();
-        after(minutes{1}, [this] { world_.attack == Attack::loop ? boot_to_delete() : attack(0); });
+        after(minutes{1}, [this] { begin_attack(); });
         after(minutes{2}, [this] { demand(); });
         after(minutes{1}, [this] { fill_up(); });
         stage_.run_for(world_.length);
@@ -143,6 +145,31 @@ private:
 
     void remove(const std::vector<Uuid>& ids) {
         for (const Uuid& id : ids) stage_.remove("regular", id);
+    }
+
+    void begin_attack() {
+        if (world_.attack == Attack::loop)
+            boot_to_delete();
+        else if (world_.attack == Attack::resist)
+            resist();
+        else
+            attack(0);
+    }
+
+    /// Each revocable server is locked by its owner, or has the tag or the metadata.
+    void resist() {
+        int number = 0;
+        for (Server* const server : stage_.world().nova.listed()) {
+            if (!stage_.world().is_revocable(*server)) continue;
+            const int kind = number++ % 3;
+            if (kind == 0)
+                stage_.set_locked("spot", server->id, true);
+            else if (kind == 1)
+                server->more().tags.insert("reaper-protected");
+            else
+                server->more().metadata["reaper:protected"] = "true";
+        }
+        after(seconds{5}, [this] { resist(); });
     }
 
     void attack(int number) {
@@ -282,7 +309,8 @@ int main(int argc, char** argv) {
                                                 {Attack::varied, "many shapes"},
                                                 {Attack::twenty, "twenty servers at a time"},
                                                 {Attack::thousand, "1,000 servers at a time"},
-                                                {Attack::loop, "boot, delete, again"}};
+                                                {Attack::loop, "boot, delete, again"},
+                                                {Attack::resist, "owners resist"}};
     for (const auto& [attack, name] : attacks)
         for (const int every : {2, 30}) {
             if (!name.starts_with(only)) continue;

@@ -531,13 +531,15 @@ void Schedule::drain() {
     drain_displaced();
     while (process_ && !is_frozen()) {
         if (crash_in_ && --*crash_in_ < 0) {
-            if (const Item* const item = std::exchange(losing_, nullptr))
+            if (const Item* const item = std::exchange(losing_, nullptr)) {
                 lose_lease(*item);
-            else if (std::exchange(stops_, false))
+            } else if (std::exchange(stops_, false)) {
                 stop();
-            else
+            } else {
                 kill();
-            return;
+                return;
+            }
+            continue;
         }
         try {
             if (!process_->poll_one()) return;
