@@ -59,6 +59,9 @@ private:
     bool stopping_ = false;
 };
 
+/// What a session reads at once, so that a flood does not keep its other work waiting.
+constexpr int frames_of_a_round = 64;
+
 // The work of a connection's thread: connects, runs a session on the connection, and after a
 // loss connects again, forever, until a stop.
 
