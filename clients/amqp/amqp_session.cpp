@@ -40,29 +40,26 @@ public:
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run() {
-        for (;;) {
-            if (const auto deadline = commands_.stop_deadline()) {
-                wind_down(*deadline);
-                stop_trusting_deliveries();
-                return std::nullopt;
-            }
-            bool more = false;
-            Outcome failed = round(more);
-            if (!failed && Steady::now() >= check_due()) {
-                auto outcome = set_up();
-                failed = topology_monitor_.checked(std::move(outcome),
-                                                   consuming_ || token_.consuming(), queue_);
-            }
-            if (failed) {
-                stop_trusting_deliveries();
-                if (commands_.stop_deadline()) return std::nullopt;
-                return failed->error;
-            }
-            if (!more && !commands_.stop_deadline()) wait();
-        }
+        auto lost = live_until_stop(
+            connection_, commands_, [this] { return turn(); },
+            [this](Steady::time_point deadline) { return wind_down(deadline); });
+        stop_trusting_deliveries();
+        return lost;
     }
 
 private:
+    Outcome turn() {
+        bool more = false;
+        Outcome failed = round(more);
+        if (!failed && Steady::now() >= check_due()) {
+            auto outcome = set_up();
+            failed = topology_monitor_.checked(std::move(outcome), consuming_ || token_.consuming(),
+                                               queue_);
+        }
+        if (!failed && !more && !commands_.stop_deadline()) wait();
+        return failed;
+    }
+
     /// Our queues first: they may hold messages from before Nova's exchange vanished.
     Outcome set_up() {
         if (broker_.temporary_queue) return set_up_temporary();
@@ -291,26 +288,26 @@ private:
     }
 
     /// Sends what is due and says goodbye; what is delivered meanwhile stays unacknowledged. Copies
-    /// that a broker does not take at present are made when their originals come again.
-    void wind_down(Steady::time_point deadline) {
+    /// that a broker does not take at present are made when their originals come again. False if
+    /// the connection is lost.
+    bool wind_down(Steady::time_point deadline) {
         stopping_ = true;
         bool more = false;
         const auto busy = [&] { return more || (!outbox_.idle() && !outbox_.blocked()); };
         do {
-            if (round(more)) return;
+            if (round(more)) return false;
             if (!more && busy()) wait();
         } while (busy() && Steady::now() < deadline);
-        if (serve_commands()) return;
+        if (serve_commands()) return false;
         dispatcher_.end_epoch();  // nothing is done by the lease from here on
         bool released = false;
         while (Steady::now() < deadline) {
             released = released || token_.release();
             if (released && (outbox_.tokens_settled() || outbox_.blocked())) break;
-            if (serve_commands() || serve_frames(more) || token_.work()) return;
+            if (serve_commands() || serve_frames(more) || token_.work()) return false;
             if (!more) wait();
         }
-        connection_.close(
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()));
+        return true;
     }
 
     Connection& connection_;

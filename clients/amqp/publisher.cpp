@@ -223,24 +223,19 @@ public:
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run() {
-        for (;;) {
-            if (const auto deadline = outbox_.stop_deadline()) {
-                connection_.close(std::chrono::duration_cast<std::chrono::milliseconds>(
-                    *deadline - Steady::now()));
-                return std::nullopt;
-            }
-            outbox_.seen();
-            bool more = false;
-            if (auto failed = round(more)) {
-                if (outbox_.stop_deadline()) return std::nullopt;
-                return failed->error;
-            }
-            if (!more && !outbox_.stop_deadline())
-                connection_.wait(outbox_.wake_fd(), dead_letters_.due());
-        }
+        return live_until_stop(connection_, outbox_, [this] { return turn(); });
     }
 
 private:
+    Outcome turn() {
+        outbox_.seen();
+        bool more = false;
+        if (auto failed = round(more)) return failed;
+        if (!more && !outbox_.stop_deadline())
+            connection_.wait(outbox_.wake_fd(), dead_letters_.due());
+        return {};
+    }
+
     Outcome round(bool& more) {
         if (auto failed = connection_.read_frames(
                 frames_of_a_round, more,
