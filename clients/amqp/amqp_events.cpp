@@ -95,35 +95,29 @@ public:
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run() {
-        for (;;) {
-            if (const auto deadline = wakeup_.stop_deadline()) {
-                connection_.close(std::chrono::duration_cast<std::chrono::milliseconds>(
-                    *deadline - Steady::now()));
-                return std::nullopt;
-            }
-            wakeup_.seen();
-            bool more = false;
-            Outcome failed = stay_heard();
-            if (!failed && dispatcher_.full()) {
-                pause();
-            } else if (!failed) {
-                failed = round(more);
-                if (!failed && Steady::now() >= topology_monitor_.due()) {
-                    auto outcome = set_up();
-                    failed = topology_monitor_.checked(std::move(outcome), consuming_, queue_);
-                }
-                if (!failed && !more && !dispatcher_.full() && !wakeup_.stop_deadline()) {
-                    connection_.wait(wakeup_.wake_fd(), topology_monitor_.due());
-                }
-            }
-            if (failed) {
-                if (wakeup_.stop_deadline()) return std::nullopt;
-                return failed->error;
-            }
-        }
+        return live_until_stop(connection_, wakeup_, [this] { return turn(); });
     }
 
 private:
+    Outcome turn() {
+        wakeup_.seen();
+        bool more = false;
+        Outcome failed = stay_heard();
+        if (!failed && dispatcher_.full()) {
+            pause();
+        } else if (!failed) {
+            failed = round(more);
+            if (!failed && Steady::now() >= topology_monitor_.due()) {
+                auto outcome = set_up();
+                failed = topology_monitor_.checked(std::move(outcome), consuming_, queue_);
+            }
+            if (!failed && !more && !dispatcher_.full() && !wakeup_.stop_deadline()) {
+                connection_.wait(wakeup_.wake_fd(), topology_monitor_.due());
+            }
+        }
+        return failed;
+    }
+
     /// Reads what has arrived, at most one batch, and sends it on; `more` if there may be more.
     Outcome round(bool& more) {
         auto failed =

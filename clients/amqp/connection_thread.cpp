@@ -115,6 +115,23 @@ void ConnectionThread::end(milliseconds patience) {
     }
 }
 
+std::optional<Error> live_until_stop(
+    Connection& connection, const Wakeup& wakeup, const std::function<Outcome()>& turn,
+    const std::function<bool(Steady::time_point deadline)>& wind_down) {
+    for (;;) {
+        if (const auto deadline = wakeup.stop_deadline()) {
+            if (wind_down && !wind_down(*deadline)) return std::nullopt;
+            connection.close(
+                std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Steady::now()));
+            return std::nullopt;
+        }
+        if (auto failed = turn()) {
+            if (wakeup.stop_deadline()) return std::nullopt;
+            return failed->error;
+        }
+    }
+}
+
 namespace {
 
 /// A connection that lasted this long was a good one: the next pause is a short one again.

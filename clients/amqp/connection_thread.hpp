@@ -59,6 +59,18 @@ private:
     bool stopping_ = false;
 };
 
+// What a session does on its connection, in the connection's thread.
+
+/// Frames that it reads at once, so that a flood does not keep its other work waiting.
+constexpr int frames_of_a_round = 64;
+
+/// Takes turns until one fails, or a stop is asked for on `wakeup`. Why the connection was lost;
+/// none after a stop. That has a deadline, by which the connection is closed. `wind_down`, if any,
+/// is called before that, and is false if the connection is lost.
+std::optional<Error> live_until_stop(
+    Connection& connection, const Wakeup& wakeup, const std::function<Outcome()>& turn,
+    const std::function<bool(Steady::time_point deadline)>& wind_down = nullptr);
+
 // The work of a connection's thread: connects, runs a session on the connection, and after a
 // loss connects again, forever, until a stop.
 
