@@ -307,6 +307,29 @@ TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
     EXPECT_TRUE(may("b"));
 }
 
+TEST_F(MariadbJournal, ReadsNoMoreThanItForgetsOfALargeOne) {
+    migrate();
+    execute(
+        "INSERT INTO request (id, request, received_at, outcome, finished_at) "
+        "SELECT concat('r', seq), '{}', 1, 'freed', " +
+        std::to_string(noon().time_since_epoch().count()) + " FROM seq_1_to_20000");
+    JournalOptions options;
+    options.newest_kept = 0;
+    options.max_bytes = 1;
+    auto journal = open_mariadb_journal(address, "first", options).value();
+    MariadbDatabase look{address, MariadbDatabase::Use::reading};
+    const auto rows_read = [&] {
+        return look.ask_number(
+            "SELECT sum(variable_value) FROM information_schema.global_status "
+            "WHERE variable_name LIKE 'HANDLER_READ%'");
+    };
+    wait(journal->admit(request("req-1"), noon())).value();  // and removes what is too old
+    const auto before = rows_read();
+    wait(journal->admit(request("req-2"), noon())).value();
+    EXPECT_LT(rows_read() - before, 5'000);
+    EXPECT_EQ(look.ask_number("SELECT count(*) FROM request WHERE id LIKE 'r%' AND seq <= 200"), 0);
+}
+
 TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
     migrate();
     const auto here =
