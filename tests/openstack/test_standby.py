@@ -138,7 +138,7 @@ def standing_by(cloud: SimCloud, install: Install, journals: list[dict[str, Any]
 @pytest.fixture
 def pair(cloud: SimCloud, install: Install, database: MariaDb) -> Iterator[Pair]:
     """One is active, the other one stands by."""
-    journal = {"url": database.new_database(), "timeout": "60s"}
+    journal = {"url": database.new_database(), "timeout": "10s"}
     with standing_by(cloud, install, [journal, journal]) as members:
         yield Pair(cloud, *members)
 
