@@ -376,7 +376,7 @@ const Section scheduler{
 
 const Section limits{
     "limits",
-    "maximum numbers of victims, for the reaper of this machine; 0 is no limit",
+    "maximum numbers of victims, for the reapers of one journal; 0 is no limit",
     {
         {"victims_per_request", victims, "100",
          "over all its rounds; an operator approves larger plans (reaper apply)",
