@@ -310,6 +310,10 @@ def test_it_says_who_is_active_and_ends_at_once(cloud: SimCloud, pair: Pair) -> 
     assert active["reapers"][0]["gateway"] == f"http://{first.gateway}"
     told = first.reaper.command("status").stdout
     assert "standby: " in told and "its configuration differs" not in told
+    known = lambda: all(  # noqa: E731
+        each.get("cache_age_s") is not None for each in first.reaper.json("status")["active"]["reapers"]
+    )
+    eventually("each tells how old its cache is", known)
     eventually("the active one is known", lambda: "handing on to" in second.statuses()[-1])
 
     def state() -> Any:
@@ -326,7 +330,7 @@ def test_it_says_who_is_active_and_ends_at_once(cloud: SimCloud, pair: Pair) -> 
     second.reaper.config["cull"]["poll_interval"] = "200ms"
     second.reaper.reload("cull.poll_interval")
     assert second.stands_by()
-    differs = lambda: "its configuration differs" in first.reaper.command("status").stdout  # noqa: E731
+    differs = lambda: "its configuration differs: cull" in first.reaper.command("status").stdout  # noqa: E731
     eventually("another configuration is reported", differs)
     second.reaper.stop()
     first.reaper.stop()
