@@ -90,16 +90,16 @@ ReaperList read(MariadbDatabase& database, const std::string& self) {
         each.note = {printable(rows.text(0), 512), printable(rows.text(1), 255),
                      printable(rows.text(2), 255), printable(rows.text(3), 1024),
                      printable(rows.text(4), 64),  printable(rows.text(7), 4096)};
-        if (!rows.null(9)) {
-            ReaperState& state = each.state.emplace();
-            if (!rows.null(8)) state.cache_age = Duration{rows.number(8)};
-            state.in_flight = rows.number(9);
-            if (!rows.null(10)) state.broker = rows.number(10) != 0;
-        }
         each.here = each.note.name == self;
         each.active = list.held && each.note.name == list.holder;
         each.since = each.active ? taken_at : rows.time(5);
         each.silent = std::max(Duration{rows.number(6)}, Duration{});
+        if (!rows.null(9)) {
+            ReaperState& state = each.state.emplace();
+            if (!rows.null(8)) state.cache_age = Duration{rows.number(8)} + each.silent;
+            state.in_flight = rows.number(9);
+            if (!rows.null(10)) state.broker = rows.number(10) != 0;
+        }
         list.all.push_back(std::move(each));
     }
     std::stable_partition(list.all.begin(), list.all.end(),
@@ -130,7 +130,7 @@ public:
         const auto since = std::chrono::duration_cast<Duration>(steady_clock::now() - told_at_);
         for (JournalReaper& each : list.all) {
             each.silent += since;
-            if (each.state && each.state->cache_age) *each.state->cache_age += each.silent;
+            if (each.state && each.state->cache_age) *each.state->cache_age += since;
         }
         return list;
     }
