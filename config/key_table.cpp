@@ -376,7 +376,7 @@ const Section scheduler{
 
 const Section limits{
     "limits",
-    "maximum numbers of victims, for the reaper of this machine; 0 is no limit",
+    "maximum numbers of victims, for the reapers of one journal; 0 is no limit",
     {
         {"victims_per_request", victims, "100",
          "over all its rounds; an operator approves larger plans (reaper apply)",
@@ -570,7 +570,9 @@ const Section journal{
          at<&Settings::journal, &JournalSettings::ca_file>()},
         {"tls", Flag{}, "true", "to the database's hosts, with verified certificates",
          at<&Settings::journal, &JournalSettings::tls>()},
-        {"timeout", Span{1s, 60s, 1s}, "5s", "of a connection or statement of the database",
+        // Another host can be tried before the lease (15 s) ends.
+        {"timeout", Span{1s, 10s, 1s}, "5s",
+         "of a connection or statement of the database, shorter than the journal's lease",
          at<&Settings::journal, &JournalSettings::timeout>()},
     }};
 

@@ -29,7 +29,7 @@ std::string_view cut(const std::string& text, std::size_t most) {
     return std::string_view{text}.substr(0, most);
 }
 
-void sign(MariadbDatabase& database, const ReaperNote& self) {
+void sign(MariadbDatabase& database, const ReaperNote& self, const ReaperState& how) {
     Transaction transaction{database};
     auto note = database.statement(
         "INSERT INTO reapers (name, machine, version, gateway, configuration, since, seen_at) "
@@ -39,6 +39,23 @@ void sign(MariadbDatabase& database, const ReaperNote& self) {
     note.bind(1, cut(self.name, 512)).bind(2, cut(self.machine, 255));
     note.bind(3, cut(self.version, 255)).bind(4, cut(self.gateway, 1024));
     note.bind(5, cut(self.configuration, 64)).run();
+    auto state = database.statement(
+        "INSERT INTO reaper_state (name, sections, cache_age, in_flight, broker) "
+        "VALUES (?1, ?2, ?3, ?4, ?5) ON DUPLICATE KEY UPDATE sections = ?2, cache_age = ?3, "
+        "in_flight = ?4, broker = ?5");
+    state.bind(1, cut(self.name, 512)).bind(2, cut(self.sections, 4096));
+    if (how.cache_age) state.bind(3, std::int64_t{how.cache_age->count()});
+    state.bind(4, how.in_flight);
+    if (how.broker) state.bind(5, std::int64_t{*how.broker});
+    state.run();
+    transaction.commit();
+}
+
+void remove(MariadbDatabase& database, std::string_view name) {
+    Transaction transaction{database};
+    for (const char* const sql :
+         {"DELETE FROM reapers WHERE name = ?1", "DELETE FROM reaper_state WHERE name = ?1"})
+        database.statement(sql).bind(1, name).run();
     transaction.commit();
 }
 
@@ -51,11 +68,7 @@ void forget_old(MariadbDatabase& database) {
         rows.bind(1, forgotten_after_ms);
         while (rows.step()) old.push_back(rows.text(0));
     }
-    for (const std::string& name : old) {
-        Transaction transaction{database};
-        database.statement("DELETE FROM reapers WHERE name = ?1").bind(1, name).run();
-        transaction.commit();
-    }
+    for (const std::string& name : old) remove(database, name);
 }
 
 ReaperList read(MariadbDatabase& database, const std::string& self) {
@@ -69,17 +82,24 @@ ReaperList read(MariadbDatabase& database, const std::string& self) {
         taken_at = lease.time(1);
     }
     auto rows = database.statement(
-        "SELECT name, machine, version, gateway, configuration, since, " MARIADB_NOW
-        " - seen_at FROM reapers ORDER BY name");
+        "SELECT reapers.name, machine, version, gateway, configuration, since, " MARIADB_NOW
+        " - seen_at, sections, cache_age, in_flight, broker FROM reapers "
+        "LEFT JOIN reaper_state ON reaper_state.name = reapers.name ORDER BY reapers.name");
     while (rows.step()) {
         JournalReaper each;
         each.note = {printable(rows.text(0), 512), printable(rows.text(1), 255),
                      printable(rows.text(2), 255), printable(rows.text(3), 1024),
-                     printable(rows.text(4), 64)};
+                     printable(rows.text(4), 64),  printable(rows.text(7), 4096)};
         each.here = each.note.name == self;
         each.active = list.held && each.note.name == list.holder;
         each.since = each.active ? taken_at : rows.time(5);
         each.silent = std::max(Duration{rows.number(6)}, Duration{});
+        if (!rows.null(9)) {
+            ReaperState& state = each.state.emplace();
+            if (!rows.null(8)) state.cache_age = Duration{rows.number(8)} + each.silent;
+            state.in_flight = rows.number(9);
+            if (!rows.null(10)) state.broker = rows.number(10) != 0;
+        }
         list.all.push_back(std::move(each));
     }
     std::stable_partition(list.all.begin(), list.all.end(),
@@ -108,13 +128,21 @@ public:
         const std::lock_guard lock{mutex_};
         ReaperList list = list_;
         const auto since = std::chrono::duration_cast<Duration>(steady_clock::now() - told_at_);
-        for (JournalReaper& each : list.all) each.silent += since;
+        for (JournalReaper& each : list.all) {
+            each.silent += since;
+            if (each.state && each.state->cache_age) *each.state->cache_age += since;
+        }
         return list;
     }
-    void configured(std::string digest) override {
+    void configured(std::string digest, std::string sections) override {
         const std::lock_guard lock{mutex_};
         self_.configuration = std::move(digest);
+        self_.sections = std::move(sections);
         sign_at_ = {};
+    }
+    void note_state(ReaperState state) override {
+        const std::lock_guard lock{mutex_};
+        state_ = state;
     }
 
 private:
@@ -130,6 +158,7 @@ private:
         std::unique_lock lock{mutex_};
         const bool signs = steady_clock::now() >= sign_at_;
         const ReaperNote self = self_;
+        const ReaperState state = state_;
         if (signs) sign_at_ = steady_clock::now() + between_signs;
         lock.unlock();
         auto told = journal::guarded<ReaperList>(address_.url(), [&]() -> Result<ReaperList> {
@@ -137,7 +166,7 @@ private:
                 database_ =
                     std::make_unique<MariadbDatabase>(address_, MariadbDatabase::Use::writing);
             if (signs) {
-                sign(*database_, self);
+                sign(*database_, self, state);
                 forget_old(*database_);
             }
             return read(*database_, self.name);
@@ -154,10 +183,7 @@ private:
     void leave() {
         const auto left = journal::guarded<void>(address_.url(), [this]() -> Result<void> {
             if (!database_ || !database_->connected()) return {};
-            Transaction transaction{*database_};
-            auto row = database_->statement("DELETE FROM reapers WHERE name = ?1");
-            row.bind(1, cut(self_.name, 512)).run();
-            transaction.commit();
+            remove(*database_, cut(self_.name, 512));
             return {};
         });
         std::ignore = left;  // it is forgotten later
@@ -168,6 +194,7 @@ private:
     mutable std::mutex mutex_;                   // of all below
     std::condition_variable wake_;
     ReaperNote self_;
+    ReaperState state_;
     ReaperList list_;
     steady_clock::time_point told_at_{};  ///< the list
     steady_clock::time_point sign_at_{};

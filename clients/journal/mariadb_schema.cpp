@@ -46,6 +46,14 @@ VALUES (1, 0, '', 0, 0, 0))sql",
     since         BIGINT NOT NULL,
     seen_at       BIGINT NOT NULL
 ))sql",
+    // How they are, and a digest of each section of their configuration.
+    R"sql(CREATE TABLE IF NOT EXISTS reaper_state (
+    name      VARBINARY(512) PRIMARY KEY,
+    sections  VARBINARY(4096) NOT NULL,
+    cache_age BIGINT,
+    in_flight BIGINT NOT NULL,
+    broker    TINYINT
+))sql",
     R"sql(CREATE TABLE IF NOT EXISTS request (
     seq               BIGINT AUTO_INCREMENT PRIMARY KEY,
     id                VARBINARY(1024) NOT NULL,

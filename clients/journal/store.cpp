@@ -292,7 +292,25 @@ constexpr OldRows old_rows[] = {
              "state NOT IN ('begun', 'waiting') AND "
              "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
              "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3")};
+/// The same, but ?1 is the oldest row that stays.
+constexpr OldRows large_rows =
+    OLD_ROWS("request",
+             "finished_at IS NOT NULL AND seq < ?1 AND seq <= (SELECT max(seq) FROM request) - ?3 "
+             "AND NOT EXISTS (SELECT 1 FROM step WHERE step.request = request.seq)");
 #undef OLD_ROWS
+
+/// One step of them; `bind` takes a statement and its ?4. How many went.
+template <typename Bind>
+std::int64_t remove_rows(Database& database, const OldRows& rows, std::int64_t most,
+                         const Bind& bind) {
+    auto last = database.statement(rows.last);
+    bind(last, most);
+    if (!last.step() || last.null(0)) return 0;
+    auto remove = database.statement(rows.remove);
+    bind(remove, last.number(0));
+    remove.run();
+    return database.changes();
+}
 
 }  // namespace
 
@@ -304,15 +322,9 @@ void Store::forget_old() {
     };
     bool all = true;
     Transaction transaction{database_};
-    for (const OldRows& rows : old_rows) {
-        auto last = database_.statement(rows.last);
-        bind(last, old_rows_in_a_step);
-        if (!last.step() || last.null(0)) continue;
-        auto remove = database_.statement(rows.remove);
-        bind(remove, last.number(0));
-        remove.run();
-        all = all && database_.changes() < old_rows_in_a_step;
-    }
+    for (const OldRows& rows : old_rows)
+        if (remove_rows(database_, rows, old_rows_in_a_step, bind) >= old_rows_in_a_step)
+            all = false;
     transaction.commit();
     if (all) forget_before_.reset();
 }
@@ -332,14 +344,10 @@ void Store::forget_large() {
     }
     if (measured_->bytes <= options_.max_bytes) return;
     Transaction transaction{database_};
-    auto idle = database_.statement(
-        "DELETE FROM request WHERE seq IN (SELECT seq FROM (SELECT seq FROM request "
-        "WHERE finished_at IS NOT NULL AND seq < ?3 "
-        "AND seq <= (SELECT max(seq) FROM request) - ?1 "
-        "AND NOT EXISTS (SELECT 1 FROM step WHERE step.request = request.seq) "
-        "ORDER BY seq LIMIT ?2) AS oldest)");
-    idle.bind(1, options_.newest_kept).bind(2, rows_in_a_step).bind(3, measured_->from).run();
-    const bool all = database_.changes() < rows_in_a_step;
+    const auto bind = [this](Statement& statement, std::int64_t rows) {
+        statement.bind(1, measured_->from).bind(3, options_.newest_kept).bind(4, rows);
+    };
+    const bool all = remove_rows(database_, large_rows, rows_in_a_step, bind) < rows_in_a_step;
     transaction.commit();
     if (all) measured_.reset();
 }

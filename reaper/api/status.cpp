@@ -33,11 +33,14 @@ json cache_json(const Backend& backend, const DaemonStatus& state) {
 }
 
 /// What is not known, or not of a journal in a file, is null.
-json reaper_json(const KnownReaper& reaper) {
-    json object = {{"machine", reaper.machine}, {"journal", reaper.journal}, {"here", reaper.here},
-                   {"serves", reaper.serves},   {"name", nullptr},           {"version", nullptr},
-                   {"since", nullptr},          {"silent_s", nullptr},       {"gateway", nullptr},
-                   {"configuration", nullptr}};
+json reaper_json(const KnownReaper& reaper, const KnownReaper* active) {
+    json object = {{"machine", reaper.machine}, {"journal", reaper.journal},
+                   {"here", reaper.here},       {"serves", reaper.serves},
+                   {"name", nullptr},           {"version", nullptr},
+                   {"since", nullptr},          {"silent_s", nullptr},
+                   {"gateway", nullptr},        {"configuration", nullptr},
+                   {"differs_in", nullptr},     {"cache_age_s", nullptr},
+                   {"in_flight", nullptr},      {"broker_connected", nullptr}};
     if (!reaper.told) return object;
     const JournalReaper& told = *reaper.told;
     object["name"] = told.note.name;
@@ -46,6 +49,12 @@ json reaper_json(const KnownReaper& reaper) {
     object["silent_s"] = told.silent.count() / 1000;
     if (!told.note.gateway.empty()) object["gateway"] = told.note.gateway;
     object["configuration"] = told.note.configuration;
+    if (active != nullptr && active->told)
+        object["differs_in"] = differing_sections(told.note.sections, active->told->note.sections);
+    if (!told.state) return object;
+    if (told.state->cache_age) object["cache_age_s"] = told.state->cache_age->count() / 1000;
+    object["in_flight"] = told.state->in_flight;
+    if (told.state->broker) object["broker_connected"] = *told.state->broker;
     return object;
 }
 
@@ -141,8 +150,11 @@ Task<HttpResponse> get_reapers(const Backend& backend, ApiRequest request) {
     if (!backend.reapers) co_return refuse(503, "the daemon has not started yet");
     auto known = co_await backend.reapers();
     json list = json::array();
-    if (known)
-        for (const KnownReaper& each : *known) list.push_back(reaper_json(each));
+    if (known) {
+        const auto active = std::ranges::find_if(*known, &KnownReaper::serves);
+        for (const KnownReaper& each : *known)
+            list.push_back(reaper_json(each, active == known->end() ? nullptr : &*active));
+    }
     co_return answered({{"reapers", std::move(list)},
                         {"unknown", known ? json(nullptr) : json(known.error().what)}});
 }

@@ -112,6 +112,7 @@ private:
     bool serves() const { return parts_ && listening_; }
     void use(std::shared_ptr<const CompiledPolicy> policy);
     std::vector<PeriodicTask> reading_tasks();
+    ReaperState state_for_others() const;
     std::vector<PeriodicTask> periodic_tasks();
     void spawn_all(std::vector<PeriodicTask> tasks);
     void listen_to_messages();

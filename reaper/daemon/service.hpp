@@ -17,6 +17,7 @@
 #include "reaper/ports/metrics.hpp"
 #include "reaper/ports/pause_switch.hpp"
 #include "reaper/ports/proxy_handler.hpp"
+#include "reaper/ports/reapers.hpp"
 
 namespace reaper {
 
@@ -35,6 +36,8 @@ struct ServicePorts {
     bool shared_journal = false;  ///< reapers of other machines write it too, after one another
     /// Does one of these stand by, as known last? Empty: it may.
     std::function<bool()> others_stand_by{};
+    /// Tells them how this one is. Empty: there are none.
+    std::function<void(ReaperState)> tell_others{};
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.

@@ -46,6 +46,7 @@ std::optional<DaemonState> RunningService::state() const {
     state.cloud_silent = cloud_silent();
     state.clock_trouble = clock_trouble();
     state.journal_trouble = journal_trouble();
+    state.journal_answered = journal_answered_;
     state.credential_expires = credential_expires_;
     state.stopping = stopping_;
     // Reading a long journal is no step.

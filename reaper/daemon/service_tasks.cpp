@@ -39,7 +39,23 @@ std::vector<PeriodicTask> RunningService::reading_tasks() {
     tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
                      [this] { return parts_->refresher.refresh_project_names(); }});
     for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
+    if (ports_.tell_others)
+        tasks.push_back({"telling the other reapers", every(between_journal_checks),
+                         [this]() -> ResultTask<void> {
+                             ports_.tell_others(state_for_others());
+                             co_return Result<void>{};
+                         }});
     return tasks;
+}
+
+ReaperState RunningService::state_for_others() const {
+    ReaperState state;
+    if (parts_->refresher.built())
+        state.cache_age = std::max(
+            ports_.cloud.clock.now() - parts_->refresher.cache().ages().oldest_read_at, Duration{});
+    state.in_flight = static_cast<std::int64_t>(parts_->coordinator.in_flight());
+    if (listening_) state.broker = broker_.consuming;
+    return state;
 }
 
 /// Everything else that is done again and again.

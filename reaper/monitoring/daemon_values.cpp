@@ -122,6 +122,11 @@ void add_requests(const DaemonState& state, Values& values) {
     values.gauge("reaper_journal_blocked",
                  "1: something waits because the journal can't be written.",
                  number(state.coordinator.journal_trouble().has_value()));
+    if (!state.listening) return;
+    values.gauge("reaper_journal_silence_seconds",
+                 "Since the journal was asked a question that it answered. The lease of one that "
+                 "several reapers share ends after 15 s of silence.",
+                 std::max(in_seconds(state.clock.steady() - state.journal_answered), 0.0));
 }
 
 void add_notices(const DaemonState& state, Values& values) {

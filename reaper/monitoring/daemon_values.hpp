@@ -60,6 +60,7 @@ struct DaemonState {
     std::optional<std::string> cloud_silent{};     ///< a service of it, now, and why
     std::optional<std::string> clock_trouble{};    ///< how it differs from the cloud's
     std::optional<std::string> journal_trouble{};  ///< why it does not take what is to be written
+    Duration journal_answered{};  ///< steady: when it was asked the last question that it answered
     /// Of Keystone's password or application credential; none: never, or it does not say.
     std::optional<TimePoint> credential_expires{};
     bool stopping = false;

@@ -2,6 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,10 +21,19 @@ struct ReaperNote {
     std::string version;        ///< of the program
     std::string gateway;        ///< the URL of its gateway; empty: it has none
     std::string configuration;  ///< a digest
+    std::string sections{};     ///< `cull=1f2e3d4c limits=...`: a digest of each section of it
+};
+
+/// How it is.
+struct ReaperState {
+    std::optional<Duration> cache_age{};  ///< of its oldest reading of a host; none: it has none
+    std::int64_t in_flight = 0;           ///< requests that it serves
+    std::optional<bool> broker{};         ///< RabbitMQ delivers to it; none: it stands by
 };
 
 struct JournalReaper {
     ReaperNote note;
+    std::optional<ReaperState> state{};  ///< at its last sign of life; none: it has not told yet
     bool here = false;
     bool active = false;  ///< it holds the journal
     TimePoint since{};    ///< when it became active, or began to stand by
@@ -48,13 +62,34 @@ struct ReaperList {
     }
 };
 
+/// Of two ReaperNote::sections, those whose digests differ, or that only one has.
+inline std::vector<std::string> differing_sections(const std::string& one,
+                                                   const std::string& other) {
+    const auto digests = [](const std::string& text) {
+        std::set<std::string> all;
+        std::istringstream words{text};
+        for (std::string word; words >> word;) all.insert(word);
+        return all;
+    };
+    const auto here = digests(one), there = digests(other);
+    std::vector<std::string> differ, names;
+    std::ranges::set_symmetric_difference(here, there, std::back_inserter(differ));
+    for (const std::string& each : differ) {
+        std::string name = each.substr(0, each.find('='));
+        if (names.empty() || names.back() != name) names.push_back(std::move(name));
+    }
+    return names;
+}
+
 class Reapers {
 public:
     virtual ~Reapers() = default;
     /// As asked last; does not block.
     virtual ReaperList list() const = 0;
-    /// This reaper's configuration has another digest from now on.
-    virtual void configured(std::string digest) = 0;
+    /// This reaper's configuration has other digests from now on, as in ReaperNote.
+    virtual void configured(std::string digest, std::string sections) = 0;
+    /// How this reaper is, for the others; does not block.
+    virtual void note_state(ReaperState state) = 0;
 };
 
 }  // namespace reaper

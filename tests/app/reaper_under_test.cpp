@@ -50,7 +50,8 @@ void ReaperUnderTest::begin(bool stands_by) {
                              observer,
                              [this] { return clock_ahead; },
                              shared_journal,
-                             [this] { return others_stand_by; }};
+                             [this] { return others_stand_by; },
+                             tell_others};
     service_ = make_service(ports, live_settings(),
                             [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });

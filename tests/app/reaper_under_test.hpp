@@ -52,6 +52,7 @@ protected:
     FakeSwitch breaker;
     bool shared_journal = false;
     bool others_stand_by = true;
+    std::function<void(ReaperState)> tell_others;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
     bool with_events = false;              ///< a flow of events, so that the cloud cache is used

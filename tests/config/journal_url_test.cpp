@@ -76,6 +76,10 @@ TEST(JournalSettings, AreADatabaseOrAFile) {
     };
     EXPECT_THAT(wrong(url + ", path: /j.db"),
                 ElementsAre(HasSubstr("journal.path: is given with")));
+    // One host that hangs must not cost the lease (15 s).
+    EXPECT_THAT(
+        wrong(url + ", tls: false, timeout: 11s"),
+        ElementsAre(testing::AllOf(HasSubstr("journal.timeout"), HasSubstr("from 1s to 10s"))));
     EXPECT_THAT(wrong("password_file: /pw"), ElementsAre(HasSubstr("without journal.url")));
     EXPECT_THAT(wrong("url: 'mysql://reaper:sesame@db1/reaper'"),
                 ElementsAre(testing::AllOf(HasSubstr("journal.url: has a password in it"),

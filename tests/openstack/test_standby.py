@@ -12,12 +12,14 @@ import requests
 
 from between import ANY_SERVER, stand_before
 from cloud import Server, eventually
-from fleet import Fleet, assert_freed, assert_none_deleted, fill
+from fleet import Fleet, assert_freed, assert_none_deleted, assert_only_victims_died, fill
 from gate import Gate
 from lablib import ports
 from mariadb_process import MariaDb
 from reaper_process import Reaper
 from sim_cloud import SimCloud
+from test_held_room import TOTAL, SpotHost, spot_host  # noqa: F401
+from test_notice import at, one_spot, told
 
 pytestmark = pytest.mark.sim_only
 
@@ -64,6 +66,11 @@ class Member:
         said = self.get("/readyz").json()
         return any(note["name"] == "standby" for note in said["notes"])
 
+    def by_its_api(self, *command: str) -> None:
+        socket = self.reaper.config["admin"]["socket"]
+        done = self.reaper.elsewhere("--api", f"unix:{socket}", *command)
+        assert done.returncode == 0, done.stderr
+
     def stand_by(self) -> None:
         self.reaper.start(wait=False)
         self.reaper.wait_ready()
@@ -109,8 +116,11 @@ def searching(cloud: SimCloud, member: Member) -> Iterator[list[int]]:
 
 
 @contextmanager
-def standing_by(cloud: SimCloud, install: Install, journals: list[dict[str, Any]]) -> Iterator[list[Member]]:
-    """A reaper for each `journal` of a configuration; the first one is active, the others stand by."""
+def standing_by(
+    cloud: SimCloud, install: Install, journals: list[dict[str, Any]], **sections: Any
+) -> Iterator[list[Member]]:
+    """A reaper for each `journal` of a configuration; the first one is active, the others stand by. All
+    have these sections."""
     count = range(len(journals))
     free = ports.free_ports([f"{name}-{number}" for number in count for name in ("gateway", "metrics")])
     with ExitStack() as gates:
@@ -123,7 +133,9 @@ def standing_by(cloud: SimCloud, install: Install, journals: list[dict[str, Any]
             stand_before(reaper, gate)
             reaper.config["broker"]["queue"] = members[0].reaper.queue
             reaper.config["broker"]["dead_letter_queue"] = f"{reaper.queue}.dead-letter"
+            reaper.config |= sections
             reaper.config["cull"]["max_parallel_deletions"] = 1
+            reaper.config["admin"] = {"socket": str(reaper.directory / "admin.sock")}
             reaper.config["journal"] = journal
             reaper.config["gateway"] = {"listen": address}
             reaper.config["metrics"] = {"listen": metrics}
@@ -135,12 +147,18 @@ def standing_by(cloud: SimCloud, install: Install, journals: list[dict[str, Any]
         yield members
 
 
+@contextmanager
+def standing_by_for(cloud: SimCloud, install: Install, database: MariaDb, **sections: Any) -> Iterator[Pair]:
+    """One is active, the other one stands by."""
+    journal = {"url": database.new_database(), "timeout": "10s"}
+    with standing_by(cloud, install, [journal, journal], **sections) as members:
+        yield Pair(cloud, *members)
+
+
 @pytest.fixture
 def pair(cloud: SimCloud, install: Install, database: MariaDb) -> Iterator[Pair]:
-    """One is active, the other one stands by."""
-    journal = {"url": database.new_database(), "timeout": "60s"}
-    with standing_by(cloud, install, [journal, journal]) as members:
-        yield Pair(cloud, *members)
+    with standing_by_for(cloud, install, database) as pair:
+        yield pair
 
 
 def plenty_of_spot(cloud: SimCloud) -> Fleet:
@@ -215,13 +233,57 @@ def test_it_takes_over_from_one_that_is(
     assert_freed(fleet, mark, NEEDED, among=fleet.spot())
 
 
+def test_what_a_killed_one_held_the_next_one_gives_back(
+    cloud: SimCloud,
+    spot_host: SpotHost,  # noqa: F811
+    install: Install,
+    database: MariaDb,
+) -> None:
+    """It never comes back, and `reserved` is raised until the end of its promise."""
+    cull = {"poll_interval": "100ms", "deadline": "20min", "promise": "1h", "watch": "1h"}
+    with standing_by_for(cloud, install, database, taggers=[{"name": "resource"}], cull=cull) as pair:
+        spot_host.fill()
+        mark = cloud.mark()
+        [refused] = cloud.fail_to_boot("medium")
+        assert pair.second.wait_outcome(refused) == "freed"
+        assert spot_host.reserved() == TOTAL
+        pair.first.reaper.kill()
+        pair.second.reaper.config["cull"] = cull | {"promise": "1s"}
+        pair.second.reaper.reload("cull.promise")
+        assert spot_host.reserved() == TOTAL
+        eventually("the class is as it was", lambda: spot_host.reserved() == 0)
+        assert pair.second.is_active()
+        assert not pair.second.reaper.json("status")["holds"]
+        assert len(cloud.reaper_deletions(mark)) == 1
+        pair.second.reaper.stop()
+
+
+def test_the_notice_of_a_killed_one_is_kept_by_the_next_one(
+    cloud: SimCloud, install: Install, database: MariaDb
+) -> None:
+    with standing_by_for(cloud, install, database, notice={"period": "30s"}) as pair:
+        fleet, victim = one_spot(cloud)
+        mark = cloud.mark()
+        [refused] = cloud.fail_to_boot("medium")
+        end = told(cloud, victim)
+        pair.first.reaper.kill()
+        assert pair.second.wait_outcome(refused) == "freed"
+        story = pair.second.reaper.story(refused.request)
+        assert story is not None
+        [sent] = [step["at"] for step in story["steps"] if step["step"] == "delete-sent"]
+        assert at(sent) >= at(end)
+        notices = [write for write in cloud.reaper_writes(mark) if "/metadata" in write]
+        assert len(notices) == 1, "it gives no other time"
+        assert_only_victims_died(fleet, mark, [victim])
+        pair.second.reaper.stop()
+
+
 def test_the_pause_is_everyones_and_survives(cloud: SimCloud, pair: Pair) -> None:
     fleet = plenty_of_spot(cloud)
     mark = cloud.mark()
     first, second = pair.first, pair.second
-    paused = second.reaper.command("pause", "--reason", "upgrade")
-    assert paused.returncode == 0, paused.stderr
-    eventually("the active one is paused", lambda: "paused" in first.get("/readyz").text)
+    second.by_its_api("pause", "--reason", "upgrade")
+    eventually("the active one is paused", lambda: "upgrade" in first.get("/readyz").text)
     [refused] = cloud.fail_to_boot("large")
     eventually("it knows the request", lambda: first.reaper.story(refused.request))
     first.reaper.stop()
@@ -248,6 +310,10 @@ def test_it_says_who_is_active_and_ends_at_once(cloud: SimCloud, pair: Pair) -> 
     assert active["reapers"][0]["gateway"] == f"http://{first.gateway}"
     told = first.reaper.command("status").stdout
     assert "standby: " in told and "its configuration differs" not in told
+    known = lambda: all(  # noqa: E731
+        each.get("cache_age_s") is not None for each in first.reaper.json("status")["active"]["reapers"]
+    )
+    eventually("each tells how old its cache is", known)
     eventually("the active one is known", lambda: "handing on to" in second.statuses()[-1])
 
     def state() -> Any:
@@ -264,7 +330,7 @@ def test_it_says_who_is_active_and_ends_at_once(cloud: SimCloud, pair: Pair) -> 
     second.reaper.config["cull"]["poll_interval"] = "200ms"
     second.reaper.reload("cull.poll_interval")
     assert second.stands_by()
-    differs = lambda: "its configuration differs" in first.reaper.command("status").stdout  # noqa: E731
+    differs = lambda: "its configuration differs: cull" in first.reaper.command("status").stdout  # noqa: E731
     eventually("another configuration is reported", differs)
     second.reaper.stop()
     first.reaper.stop()

@@ -83,6 +83,19 @@ def homes(tree: Tree) -> list[str]:
     return problems
 
 
+def statements(tree: Tree) -> list[str]:
+    """Only the journal's clients speak SQL: what they have in common then stands once."""
+    problems = []
+    for name in tree.files:
+        if name.startswith(rules.SQL_HOME):
+            continue
+        text = without_comments(tree.text[name])
+        for match in rules.SQL.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            problems.append(f"{name}:{line}: SQL ({match['verb']}) belongs in {rules.SQL_HOME}")
+    return problems
+
+
 def pure_files(tree: Tree) -> list[str]:
     return [name for name in tree.files if name.startswith(rules.CORE)]
 
@@ -137,4 +150,4 @@ def check(root: Path, compiler: list[str]) -> list[str]:
     tree = Tree(root)
     if not pure_files(tree):
         raise CheckFailed(f"{root}: no source of the core found; the layout and the rules differ")
-    return homes(tree) + words(tree) + dependencies(tree, compiler)
+    return homes(tree) + statements(tree) + words(tree) + dependencies(tree, compiler)

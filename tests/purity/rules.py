@@ -76,6 +76,13 @@ HOMES = {
     "libsystemd": (r"^systemd/", ("reaper/daemon/",)),
 }
 
+# A text that begins with one of these is a statement for a database.
+SQL = re.compile(
+    r'"(?:\w{0,16}\()?\s*(?P<verb>SELECT|INSERT(?: OR \w+)? INTO|UPDATE \S+ SET|DELETE FROM|ALTER TABLE|PRAGMA'
+    r"|CREATE (?:TABLE|(?:UNIQUE )?INDEX|TRIGGER|DATABASE)|DROP (?:TABLE|INDEX))\s"
+)
+SQL_HOME = "clients/journal/"
+
 
 def compiled(table: dict[str, str]) -> list[tuple[str, re.Pattern[str]]]:
     return [(name, re.compile(pattern)) for name, pattern in table.items()]

@@ -23,7 +23,9 @@ CLEAN = {
     "clients/http/client.cpp": '#include "reaper/runtime/task.hpp"\n#include "config/settings.hpp"\n'
     "#include <boost/beast.hpp>\n",
     "reaper/daemon/service.hpp": '#pragma once\n#include "reaper/runtime/task.hpp"\n',
-    "reaper/cli/cli.cpp": '#include "config/loader.hpp"\n#include "reaper/daemon/service.hpp"\n',
+    "reaper/cli/cli.cpp": '#include "config/loader.hpp"\n#include "reaper/daemon/service.hpp"\n'
+    '// "SELECT 1" in a comment\nauto a = "SELECTED, or an UPDATE of the SELECT";\n',
+    "clients/journal/store.cpp": 'auto a = "SELECT 1";\n',
 }
 
 # what is planted: file, text, words of the complaint
@@ -46,6 +48,8 @@ PLANTED = {
     "YAML outside of config": ("reaper/cli/a.cpp", "#include <yaml-cpp/yaml.h>\n", "yaml-cpp (<yaml-cpp/yaml.h>) belongs in"),
     "MariaDB outside of the journal": ("clients/a.cpp", "#include <mysql.h>\n", "libmariadb (<mysql.h>) belongs in"),
     "SQLite outside of the journal": ("clients/a.cpp", "#include <sqlite3.h>\n", "SQLite (<sqlite3.h>) belongs in"),
+    "a statement": ("reaper/daemon/a.cpp", 'auto a = "DELETE FROM request";\n', "SQL (DELETE FROM) belongs in"),
+    "a raw statement": ("reaper/cli/a.cpp", 'auto a = R"(\n  SELECT 1)";\n', "SQL (SELECT) belongs in"),
 }
 
 

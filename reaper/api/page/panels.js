@@ -44,8 +44,12 @@ function drawSold({hosts}) {
 /// Of those of a database, which knows more of each.
 const toldOf = (reaper, active) => [
   reaper.since ? [" since ", moment(reaper.since, true)] : null,
+  Number.isFinite(reaper.cache_age_s) ? [el("br"), "cache of " + lasting(reaper.cache_age_s * 1000)] : null,
+  reaper.in_flight ? ", " + number.format(reaper.in_flight) + " in flight" : null,
+  reaper.broker_connected === false ? [el("br"), el("span", {class: "pill bad"}, "RabbitMQ does not deliver")] : null,
   active?.configuration && reaper.configuration && reaper.configuration !== active.configuration ?
-    [el("br"), el("span", {class: "pill warn"}, "its configuration differs")] : null];
+    [el("br"), el("span", {class: "pill warn"}, "its configuration differs" +
+      (reaper.differs_in?.length ? ": " + reaper.differs_in.map(shown).join(", ") : ""))] : null];
 
 const leaseWord = (reaper) => reaper.serves ? "serves the queue" :
   reaper.here && current.status?.dry_run ? "dry run: serves no requests" : "stands by";

@@ -60,26 +60,34 @@ Activity activity_in(ReaperList list, const std::string& journal) {
     return activity;
 }
 
-/// `differs`: its configuration is not the active one's.
-std::string line_of(const JournalReaper& reaper, bool differs) {
+std::string text_of(const ReaperState& state) {
+    std::string text = state.cache_age ? ", cache of " + format_duration(*state.cache_age)
+                                       : ", has not read the cloud yet";
+    if (state.in_flight > 0) text += ", requests in flight: " + std::to_string(state.in_flight);
+    return state.broker == false ? text + ", RabbitMQ does not deliver" : text;
+}
+
+/// `active`: another one, whose configuration should be the same; or null.
+std::string line_of(const JournalReaper& reaper, const JournalReaper* active) {
     std::string line =
         printable(reaper.note.name, 512) + " (version " + printable(reaper.note.version, 64) +
         "), " + (reaper.active ? "active" : "standing by") + " since " + iso_time(reaper.since);
     if (reaper.silent > std::chrono::seconds{10})
         line += ", silent for " + format_duration(reaper.silent);
-    return differs ? line + "; its configuration differs" : line;
+    if (reaper.state) line += text_of(*reaper.state);
+    if (active == nullptr || reaper.note.configuration == active->note.configuration) return line;
+    line += "; its configuration differs";
+    const auto sections = differing_sections(reaper.note.sections, active->note.sections);
+    return sections.empty() ? line : line + ": " + joined(sections, ", ");
 }
 
 std::string text_of(const Activity& activity) {
     const ReaperList& list = *activity.reapers;
     const JournalReaper* const active = list.active();
-    std::string text = active != nullptr ? line_of(*active, false)
+    std::string text = active != nullptr ? line_of(*active, nullptr)
                                          : "not known: " + printable(activity.unknown, 500);
     for (const JournalReaper& each : list.all)
-        if (!each.active)
-            text +=
-                "\nstandby: " + line_of(each, active != nullptr && each.note.configuration !=
-                                                                       active->note.configuration);
+        if (!each.active) text += "\nstandby: " + line_of(each, active);
     return text;
 }
 
@@ -118,7 +126,8 @@ nlohmann::json to_json(const Activity& activity) {
                 {"journal", activity.active->journal},
                 {"here", activity.here}};
     if (!activity.reapers) return told;
-    for (const JournalReaper& each : activity.reapers->all)
+    for (const JournalReaper& each : activity.reapers->all) {
+        const ReaperState state = each.state.value_or(ReaperState{});
         told["reapers"].push_back({{"name", each.note.name},
                                    {"machine", each.note.machine},
                                    {"version", each.note.version},
@@ -126,7 +135,12 @@ nlohmann::json to_json(const Activity& activity) {
                                    {"since", iso_time(each.since)},
                                    {"silent_s", each.silent.count() / 1000},
                                    {"gateway", each.note.gateway},
-                                   {"configuration", each.note.configuration}});
+                                   {"configuration", each.note.configuration},
+                                   {"cache_age_s", nullptr},
+                                   {"in_flight", state.in_flight}});
+        if (state.cache_age)
+            told["reapers"].back()["cache_age_s"] = state.cache_age->count() / 1000;
+    }
     return told;
 }
 

@@ -149,20 +149,39 @@ constexpr const char* credentials = "/run/credentials/";
 
 }  // namespace
 
-std::string configuration_digest(const config::Settings& settings) {
+namespace {
+
+json shared_settings(const config::Settings& settings) {
     json root = settings_json(settings);
     for (const char* const of_machine : {"admin", "metrics", "log", "record", "journal",
                                          "pause_file", "start_within_ms", "cloud", "http"})
         root.erase(of_machine);
     root["broker"].erase("urls");
     for (const char* const of_machine : {"listen", "tls"}) root["gateway"].erase(of_machine);
-    // FNV-1a: no secret is in it, and a collision gains nothing.
+    return root;
+}
+
+/// FNV-1a: no secret is in it, and a collision gains nothing.
+std::string digest_of(const json& settings) {
     std::uint64_t digest = 0xcbf29ce484222325U;
-    for (const char c : root.dump(-1, ' ', true, json::error_handler_t::replace))
+    for (const char c : settings.dump(-1, ' ', true, json::error_handler_t::replace))
         digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     char text[17];
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(digest));
     return text;
+}
+
+}  // namespace
+
+std::string configuration_digest(const config::Settings& settings) {
+    return digest_of(shared_settings(settings));
+}
+
+std::string digests_of_sections(const config::Settings& settings) {
+    std::string all;
+    for (const auto& [name, section] : shared_settings(settings).items())
+        all += (all.empty() ? "" : " ") + name + "=" + digest_of(section).substr(8);
+    return all;
 }
 
 namespace {

@@ -128,6 +128,7 @@ ReaperNote note_of(const config::Settings& settings) {
     note.version = REAPER_VERSION;
     note.gateway = advertised_url(settings.gateway);
     note.configuration = configuration_digest(settings);
+    note.sections = digests_of_sections(settings);
     return note;
 }
 
@@ -202,7 +203,7 @@ ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
     reload.done = [&shared, &stored](const config::Settings& now) {
         if (stored->limit) stored->limit(now);
-        if (shared) shared->configured(configuration_digest(now));
+        if (shared) shared->configured(configuration_digest(now), digests_of_sections(now));
     };
     DaemonShell shell(io, *settings, std::move(reload));
     const Switches switches = make_switches(settings->pause_file, settings->journal, true);
@@ -216,7 +217,10 @@ ExitCode carry_out(const GlobalOptions& global, const RunCommand& command,
                              *recorder ? &(*recorder)->recorder : nullptr,
                              [&monitor] { return monitor.api().clock_ahead(); },
                              !settings->journal.in_file(),
-                             [&shared] { return shared && shared->list().another_stands_by(); }};
+                             [&shared] { return shared && shared->list().another_stands_by(); },
+                             [&shared](ReaperState state) {
+                                 if (shared) shared->note_state(state);
+                             }};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) {
         settings->admin = *dry_admin;

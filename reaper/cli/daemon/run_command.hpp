@@ -12,6 +12,8 @@ namespace reaper::cli {
 /// Of what the reapers of one journal should have in common: not of addresses, files, secrets and
 /// other things of a machine. 16 hexadecimal digits.
 std::string configuration_digest(const config::Settings& settings);
+/// The same of each section: `cull=1f2e3d4c limits=...`.
+std::string digests_of_sections(const config::Settings& settings);
 
 struct RecordingDaemon {
     std::unique_ptr<recording::DirectoryLock> lock;

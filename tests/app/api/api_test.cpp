@@ -698,6 +698,22 @@ TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {
     const json one = get("/v1/reapers");
     EXPECT_EQ(one.at("reapers")[0].at("machine"), "ctl-1");
     EXPECT_EQ(one.at("unknown"), nullptr);
+    EXPECT_EQ(one.at("reapers")[0].at("differs_in"), nullptr);
+    JournalReaper active, standby;
+    active.note = {"a", "ctl-1", "1", "", "x", "cull=1 limits=2"};
+    active.state = ReaperState{std::nullopt, 3, true};
+    standby.note = {"b", "ctl-2", "1", "", "y", "cull=1 limits=4"};
+    standby.state = ReaperState{Duration{7'000}, 0, std::nullopt};
+    reapers = std::vector<api::KnownReaper>{{"ctl-1", "db", false, true, active},
+                                            {"ctl-2", "db", true, false, standby}};
+    const json both = get("/v1/reapers").at("reapers");
+    EXPECT_EQ(both[0].at("differs_in"), json::array());
+    EXPECT_EQ(both[0].at("cache_age_s"), nullptr);
+    EXPECT_EQ(both[0].at("in_flight"), 3);
+    EXPECT_EQ(both[0].at("broker_connected"), true);
+    EXPECT_EQ(both[1].at("differs_in"), json({"limits"}));
+    EXPECT_EQ(both[1].at("cache_age_s"), 7);
+    EXPECT_EQ(both[1].at("broker_connected"), nullptr);
     reapers = Error{Errc::unreachable, "no answer"};
     EXPECT_EQ(get("/v1/reapers").at("unknown"), "no answer");
 }

@@ -290,12 +290,14 @@ TEST_F(MonitoringTest, WithAJournalThatIsGoneItIsNotReadyBeforeAnythingIsToBeWri
     journal.fails = [&](const std::string& what) { return gone && what == "holds"; };
     run_until([&] { return probe("/readyz").status == 503; });
     EXPECT_EQ(probe("/readyz").failing, std::vector<std::string>{"journal"});
+    run_until([&] { return page()["reaper_journal_silence_seconds"] > 15; });
     EXPECT_THAT(service().status().no_help.value_or(""), HasSubstr("its file is gone"));
     run_until([&] { return !service().status().ready; });
     EXPECT_THAT(service().status().line, HasSubstr("waiting for the journal: its file is gone"));
     gone = false;
     run_until([&] { return probe("/readyz").status == 200; });
     run_until([&] { return service().status().ready; });
+    EXPECT_LT(page()["reaper_journal_silence_seconds"], 5);
 }
 
 TEST_F(MonitoringTest, WithoutOneServiceItIsNotReadyThoughItAnsweredOnce) {

@@ -252,6 +252,21 @@ TEST_F(PauseElsewhere, ItsStatusListsWhatIsUnderWay) {
     EXPECT_EQ(told.at(0).at("victims"), 2);
 }
 
+TEST(ActiveReaper, OfASharedJournalIsListedWithThoseThatStandBy) {
+    JournalReaper active, standby;
+    active.note = {"a", "ctl-1", "1", "", "x", "cull=1 limits=2"};
+    active.state = ReaperState{std::nullopt, 3, false};
+    active.active = true;
+    standby.note = {"b", "ctl-2", "1", "", "y", "cull=3 limits=4"};
+    standby.state = ReaperState{Duration{7'000}, 0, std::nullopt};
+    Activity activity;
+    activity.reapers = ReaperList{{active, standby}, true, "a", ""};
+    const std::string text = to_text(activity);
+    EXPECT_THAT(text, HasSubstr(", has not read the cloud yet, requests in flight: 3, "
+                                "RabbitMQ does not deliver\nstandby: b "));
+    EXPECT_THAT(text, HasSubstr(", cache of 7s; its configuration differs: cull, limits"));
+}
+
 /// A reload does not make it one, and the pause file is the same.
 TEST(ActiveReaperIsHere, AlsoIfTheConfigurationAskedForADryRunSince) {
     config::LocalSettings settings;

@@ -17,7 +17,8 @@ using ::testing::SizeIs;
 class NoOtherReaper final : public Reapers {
 public:
     ReaperList list() const override { return {}; }
-    void configured(std::string) override {}
+    void configured(std::string, std::string) override {}
+    void note_state(ReaperState) override {}
 };
 
 class StandbyTest : public testing::Test, public DaemonWork {

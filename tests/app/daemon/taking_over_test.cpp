@@ -181,6 +181,22 @@ TEST_F(TakingOverTest, AJournalThatNoOtherWaitsForIsWaitedFor) {
     }
 }
 
+TEST_F(TakingOverTest, TellsTheOthersHowItIs) {
+    std::optional<ReaperState> told;
+    tell_others = [&told](ReaperState state) { told = state; };
+    with_events = true;
+    cloud.deletion_takes = minutes{2};
+    full_host();
+    begin(true);
+    run_until([&] { return told && told->cache_age; });
+    EXPECT_EQ(told->broker, std::nullopt) << "it stands by";
+    crash();
+    ask();
+    run_until([&] { return told->in_flight == 1; });
+    EXPECT_EQ(told->broker, true);
+    crash();
+}
+
 TEST(ReaperList, WhoEndedDoesNotStandBy) {
     ReaperList list;
     JournalReaper here, other;

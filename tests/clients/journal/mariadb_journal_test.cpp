@@ -124,7 +124,8 @@ TEST_F(MariadbJournal, HasTheTablesAndColumnsOfTheFile) {
     EXPECT_EQ(columns_of(server,
                          "SELECT table_name, column_name FROM information_schema.columns "
                          "WHERE table_schema = DATABASE() AND column_name <> 'not_ended' "
-                         "AND table_name NOT IN ('lease', 'reapers', 'reaper_schema', 'resumed')"),
+                         "AND table_name NOT IN ('lease', 'resumed') "
+                         "AND table_name NOT LIKE 'reaper%'"),
               columns_of(file,
                          "SELECT t.name, c.name FROM sqlite_schema AS t, "
                          "pragma_table_info(t.name) AS c WHERE t.type = 'table'"));
@@ -305,6 +306,29 @@ TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
     EXPECT_FALSE(may("b"));
     limit->most = 2;
     EXPECT_TRUE(may("b"));
+}
+
+TEST_F(MariadbJournal, ReadsNoMoreThanItForgetsOfALargeOne) {
+    migrate();
+    execute(
+        "INSERT INTO request (id, request, received_at, outcome, finished_at) "
+        "SELECT concat('r', seq), '{}', 1, 'freed', " +
+        std::to_string(noon().time_since_epoch().count()) + " FROM seq_1_to_20000");
+    JournalOptions options;
+    options.newest_kept = 0;
+    options.max_bytes = 1;
+    auto journal = open_mariadb_journal(address, "first", options).value();
+    MariadbDatabase look{address, MariadbDatabase::Use::reading};
+    const auto rows_read = [&] {
+        return look.ask_number(
+            "SELECT sum(variable_value) FROM information_schema.global_status "
+            "WHERE variable_name LIKE 'HANDLER_READ%'");
+    };
+    wait(journal->admit(request("req-1"), noon())).value();  // and removes what is too old
+    const auto before = rows_read();
+    wait(journal->admit(request("req-2"), noon())).value();
+    EXPECT_LT(rows_read() - before, 5'000);
+    EXPECT_EQ(look.ask_number("SELECT count(*) FROM request WHERE id LIKE 'r%' AND seq <= 200"), 0);
 }
 
 TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {

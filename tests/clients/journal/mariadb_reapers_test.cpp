@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 ReaperNote note(const std::string& name, const std::string& gateway = "") {
-    return {name, "machine of " + name, "1.2.3", gateway, "digest"};
+    return {name, "machine of " + name, "1.2.3", gateway, "digest", "cull=1 limits=2"};
 }
 
 class MariadbReapers : public testing::Test {
@@ -90,10 +90,19 @@ TEST_F(MariadbReapers, AreListedWithTheActiveOneFirst) {
     EXPECT_GT(list.all[0].since, noon());
     EXPECT_TRUE(list.all[1].here);
     EXPECT_FALSE(list.all[1].active);
-    of_a->configured("other");
-    when(*of_z, [](const ReaperList& now) {
+    of_a->note_state({Duration{5'000}, 2, true});
+    of_a->configured("other", "cull=3 limits=2 notice=4");
+    const ReaperList told = when(*of_z, [](const ReaperList& now) {
         return now.all.size() == 2 && now.all[1].note.configuration == "other";
     });
+    ASSERT_TRUE(told.all[1].state);
+    EXPECT_GE(told.all[1].state->cache_age, Duration{5'000});
+    EXPECT_EQ(told.all[1].state->in_flight, 2);
+    EXPECT_EQ(told.all[1].state->broker, true);
+    EXPECT_EQ(told.all[0].state->cache_age, std::nullopt);
+    EXPECT_EQ(told.all[0].state->broker, std::nullopt);
+    EXPECT_THAT(differing_sections(told.all[1].note.sections, told.all[0].note.sections),
+                testing::ElementsAre("cull", "notice"));
     active.journal.reset();
     const ReaperList free = when(*of_a, [](const ReaperList& now) { return !now.held; });
     EXPECT_EQ(free.active(), nullptr);
