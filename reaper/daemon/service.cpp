@@ -174,10 +174,15 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                    const Ledger& ledger = service.rooms_.ledger();
                    const auto there = slots_there(request, cache.index(), ledger, &rules);
                    Amount free = 0;
-                   for (const HostSlots& host : there) free += host.at_once;
-                   return free >= request.slots &&
-                          stays_below_marks(*service.settings_.policy, request, there,
-                                            cache.hosts(), ledger);
+                   std::set<HostId> hosts;
+                   for (const HostSlots& host : there) {
+                       free += host.at_once;
+                       if (host.at_once > 0) hosts.insert(host.host);
+                   }
+                   const bool fits = free >= request.slots &&
+                                     stays_below_marks(*service.settings_.policy, request, there,
+                                                       cache.hosts(), ledger);
+                   return fits ? hosts : std::set<HostId>{};
                }}),
       images({service.ports_.cloud, service.ports_.journal,
               [&service, this] {

@@ -7,6 +7,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
+#include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper {
 namespace {
@@ -54,6 +55,7 @@ ResultTask<void> ShelvedReturns::look() {
     std::set<std::string> shelved{"SHELVED", "SHELVED_OFFLOADED"};
     auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(shelved), std::nullopt);
     if (!listed) co_return listed.error();
+    learn_shapes(*listed);
     auto learned = co_await learn(*listed);
     if (!learned) co_return learned.error();
     int begun = 0;
@@ -70,11 +72,42 @@ ResultTask<void> ShelvedReturns::look() {
     co_return Result<void>{};
 }
 
-/// Which of them a reaper shelved; of those that left the list, nothing.
+/// Those that left the list came back; those that wait again found no host.
+void ShelvedReturns::learn_shapes(const std::vector<ServerRecord>& listed) {
+    std::map<ServerId, const ServerRecord*> there;
+    for (const ServerRecord& record : listed) there.emplace(record.server.id, &record);
+    std::set<std::string> failed, tried;
+    for (auto known = known_.begin(); known != known_.end();) {
+        const auto at = there.find(known->first);
+        Shelved& server = known->second;
+        if (at == there.end()) {
+            if (server.asked) shapes_.erase(server.shape);
+            known = known_.erase(known);
+            continue;
+        }
+        tried.insert(server.shape);
+        if (server.asked && waits(*at->second)) {
+            server.asked = false;
+            failed.insert(server.shape);
+        }
+        ++known;
+    }
+    std::erase_if(shapes_, [&](const auto& shape) { return !tried.contains(shape.first); });
+    for (const std::string& each : failed) {
+        Shape& shape = shapes_[each];
+        shape.pause = std::clamp(2 * shape.pause, first_pause, longest_pause);
+        shape.retry_at = dependencies_.cloud.clock.steady() + shape.pause;
+    }
+}
+
+bool ShelvedReturns::may_try(const std::string& shape, const std::set<HostId>& hosts) const {
+    const auto known = shapes_.find(shape);
+    return known == shapes_.end() || known->second.retry_at <= dependencies_.cloud.clock.steady() ||
+           !std::ranges::includes(known->second.hosts, hosts);
+}
+
+/// Which of them a reaper shelved.
 ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) {
-    std::set<ServerId> there;
-    for (const ServerRecord& record : listed) there.insert(record.server.id);
-    std::erase_if(known_, [&](const auto& known) { return !there.contains(known.first); });
     const Duration now = dependencies_.cloud.clock.steady();
     int asked = 0;
     for (const ServerRecord& record : listed) {
@@ -164,7 +197,10 @@ ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
     if (request == nullptr) co_return false;
     // Those of this look may take it.
     request->slots = 1 + begun;
-    if (!on_its_host(record) && !dependencies_.fits(*request)) co_return false;
+    const std::set<HostId> hosts = dependencies_.hosts_for(*request);
+    const bool elsewhere = !on_its_host(record);
+    std::string shape = record.server.project.str() + ' ' + request_shape(*request);
+    if (elsewhere && (hosts.empty() || !may_try(shape, hosts))) co_return false;
     // It may have come back and have been shelved again while no look listed it.
     const auto last = co_await shelved_by_us(record.server.id);
     if (!last) co_return last.error();
@@ -175,6 +211,13 @@ ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
     if (!dependencies_.may_act()) co_return false;
     known.pause = std::clamp(2 * known.pause, first_pause, longest_pause);
     known.retry_at = dependencies_.cloud.clock.steady() + known.pause;
+    if (elsewhere) {
+        Shape& of_shape = shapes_[shape];
+        of_shape.hosts = hosts;
+        of_shape.retry_at = dependencies_.cloud.clock.steady() + of_shape.pause;
+        known.shape = std::move(shape);
+        known.asked = true;
+    }
     co_return co_await unshelve(std::move(record), known.last->at);
 }
 

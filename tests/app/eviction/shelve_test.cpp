@@ -599,6 +599,31 @@ TEST_F(ReturnTest, OneThatFindsNoHostIsTriedLessAndLess) {
     EXPECT_LE(returned().size(), 7U);
 }
 
+/// As where the cache shows room that Nova does not give.
+TEST_F(ReturnTest, OfServersThatAreAlikeAFewAreTriedUntilOneFindsAHost) {
+    with_events = true;
+    cloud.add_host("host2", small);
+    cloud.add_server("regular", "host2", "regular", small);
+    room_for(20);
+    for (int i = 0; i < 20; ++i) has_shelved("a" + std::to_string(i), cloud.own_user_id, "spot");
+    cloud.shelving.no_host = true;
+    start();
+    pass(minutes{10});
+    const auto tried = returned().size();
+    EXPECT_LE(tried, 12U) << "those of the first look, and two";
+    cloud.shelving.no_host = false;
+    has_shelved("b1", cloud.own_user_id, "other");
+    pass(minutes{2});
+    EXPECT_EQ(status_of("b1"), "ACTIVE") << "of another project";
+    EXPECT_EQ(returned().size(), tried + 1);
+    cloud.remove("regular");
+    events->tell(ServerGone{ServerId{"regular"}, "host2", clock.now()});
+    pass(minutes{2});
+    EXPECT_GT(returned().size(), tried + 1) << "there is room on another host";
+    pass(minutes{20});
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(status_of("a" + std::to_string(i)), "ACTIVE");
+}
+
 TEST_F(ReturnTest, NoneComesBackDuringAPauseOrWhereThatIsOff) {
     room_for(2);
     has_shelved("a1", cloud.own_user_id, "spot");
