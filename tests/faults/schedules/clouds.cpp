@@ -8,6 +8,7 @@ namespace reaper::faults {
 
 using cloudsim::RevocableBy;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 namespace {
 
@@ -147,6 +148,27 @@ void draw_tagging(SchedulePlan& plan) {
         item.in_mid_cull = rng.percent(40);
         near(item, rng.pick({300, 2'000}));
     }
+}
+
+void draw_fair_order(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0xfa12U};
+    if (plan.policy.strategy.name != "cost" || !rng.percent(35)) return;
+    using Texts = std::vector<std::string>;
+    Parameters& parameters = plan.policy.strategy.parameters;
+    const std::string first = rng.pick({"fair_share", "bid"});
+    parameters["objective"] = Texts{first, "lost_work + 60 victims", "waste"};
+    if (first == "fair_share")
+        parameters["weights"] = Texts{"spot=" + std::to_string(rng.between(1, 3))};
+    else
+        for (auto& [name, flavor] : plan.cloud.flavors)
+            flavor.extra_specs["reaper:bid"] = "0.0" + std::to_string(rng.between(0, 3));
+}
+
+std::string describe_objective(const SchedulePlan& plan) {
+    const auto& parameters = plan.policy.strategy.parameters;
+    const auto objective = parameters.find("objective");
+    if (objective == parameters.end()) return "";
+    return " of " + std::get<std::vector<std::string>>(objective->second).front();
 }
 
 void draw_gateway(SchedulePlan& plan, int percent) {
