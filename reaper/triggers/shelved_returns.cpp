@@ -134,10 +134,14 @@ ResultTask<std::optional<ShelvedReturns::Shelving>> ShelvedReturns::shelved_by_u
     auto victims = co_await dependencies_.journal.find_victims(std::move(query));
     if (!victims) co_return victims.error();
     std::erase_if(*victims, [&](const VictimEntry& each) { return each.server != server; });
-    if (victims->empty()) co_return none;
+    if (victims->empty()) {
+        const auto chosen = co_await dependencies_.journal.chosen(server.str(), 1);
+        if (!chosen) co_return chosen.error();
+        if (chosen->empty()) co_return none;
+    }
     const auto user = co_await dependencies_.cloud.identity.own_user();
     if (!user) co_return user.error();
-    const auto actions = co_await dependencies_.cloud.compute.actions(std::move(server));
+    const auto actions = co_await dependencies_.cloud.compute.actions(server);
     if (!actions) co_return actions.error();
     const auto at = shelved_by(*user, *actions);
     if (!at) co_return none;
@@ -148,8 +152,28 @@ ResultTask<std::optional<ShelvedReturns::Shelving>> ShelvedReturns::shelved_by_u
         ours = ours || std::chrono::abs(before) <= same_shelving;
         if (before <= rest_counts) ++lately;
     }
-    if (!ours) co_return none;
+    if (!ours) {
+        const auto late = co_await was_sent(std::move(server), *at);
+        if (!late) co_return late.error();
+        if (!*late) co_return none;
+    }
     co_return Shelving{*at, *at + rest_after(lately)};
+}
+
+/// Nova may hear a call after it was given up, and its victim skipped.
+ResultTask<bool> ShelvedReturns::was_sent(ServerId server, TimePoint at) {
+    const auto chosen = co_await dependencies_.journal.chosen(server.str(), evictions_at_most);
+    if (!chosen) co_return chosen.error();
+    for (const ChosenServer& each : *chosen) {
+        const auto record = co_await dependencies_.journal.record(each.request);
+        if (!record) co_return record.error();
+        if (!*record) continue;
+        for (const StepEntry& sent : (*record)->steps)
+            if (sent.server == server && sent.step == Step::shelve_sent &&
+                std::chrono::abs(at - sent.at) <= same_shelving)
+                co_return true;
+    }
+    co_return false;
 }
 
 bool ShelvedReturns::asked_for(const ServerId& server) const {

@@ -76,6 +76,7 @@ private:
     };
     /// None: it was another who shelved it last.
     ResultTask<std::optional<Shelving>> shelved_by_us(ServerId server);
+    ResultTask<bool> was_sent(ServerId server, TimePoint at);
     ResultTask<void> learn(const std::vector<ServerRecord>& listed);
     void learn_shapes(const std::vector<ServerRecord>& listed);
     /// May Nova be asked for it, as the room is on these hosts?

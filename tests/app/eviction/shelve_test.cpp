@@ -331,6 +331,32 @@ TEST_F(ReturnTest, OneWhoseShelvingACrashCutShortComesBack) {
     EXPECT_FALSE(journal.has_step(shelved(), Step::skipped));
 }
 
+/// The call waits in Nova, and its answer is lost.
+TEST_F(ReturnTest, OneThatNovaShelvesAfterItsPlanWasStoppedComesBack) {
+    with_events = true;
+    full_host();
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("SHELVE ")) return std::nullopt;
+        cloud.remove(uuid_of("requester-1"));
+        return Error{Errc::timeout, "no answer within 5s"};
+    };
+    ask();
+    EXPECT_NE(outcome(), OutcomeKind::freed);
+    ASSERT_TRUE(journal.has_step(shelved(), Step::skipped));
+    auto& late = cloud.server_at(shelved());
+    late.record.server.status = "SHELVED_OFFLOADED";
+    late.record.server.host = "";
+    late.record.flavor = flavor_of(2);
+    late.resources = {};
+    ActionRecord heard;
+    heard.name = "shelve";
+    heard.user = cloud.own_user_id;
+    heard.started = clock.now();
+    cloud.histories[ServerId{shelved()}] = {heard};
+    pass(minutes{30});
+    EXPECT_THAT(returned(), ElementsAre(shelved()));
+}
+
 class RefusedOffload : public ReturnTest, public testing::WithParamInterface<Errc> {};
 
 /// Meanwhile the requester leaves.

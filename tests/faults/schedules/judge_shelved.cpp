@@ -42,11 +42,7 @@ void Checker::judge_shelved_left() {
         if (server->state != cloudsim::VmState::shelved_offloaded) continue;
         ++tally_.left_shelved;
         const bool known = std::ranges::any_of(journals_, [&](const auto* journal) {
-            return std::ranges::any_of(journal->records, [&](const auto& record) {
-                return std::ranges::any_of(victims_of(record.second), [&](const auto& victim) {
-                    return victim.server.str() == id;
-                });
-            });
+            return journal->has_step(id, Step::shelve_sent);
         });
         if (!known) blame("shelved-left", id + " is shelved, and no journal has it as shelved");
     }
