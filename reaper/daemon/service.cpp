@@ -146,15 +146,19 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                      service.schedules_, [this] { return refresher.flowing(); },
                      [this](const RequestId& id) { return gateway.had_hosts(id); }, coordinator,
                      service.spawner(), service.stopping_}),
-      unshelve({service.ports_.cloud, service.settings_.trigger,
+      unshelve({service.ports_.cloud, service.ports_.journal, service.settings_.trigger,
                 [&service] { return service.scheduler_rules(); }, service.schedules_,
                 service.ports_.messages, [&service] { return service.broker_.consuming; },
                 [&service] {
                     return 2 * service.settings_.trigger.unshelve_interval +
                            service.settings_.cull.deadline;
                 },
-                [this](const ServerId& server) { return returns.asked_for(server); }, coordinator,
-                service.stopping_}),
+                [this](const ServerId& server) { return returns.asked_for(server); },
+                [&service, this] {
+                    return service.ports_.messages.serving() != 0 && service.journal_is_ours() &&
+                           !safeguards.paused_reason() && !service.stopping_;
+                },
+                coordinator, service.stopping_}),
       returns({service.ports_.cloud, service.ports_.journal,
                [&service] {
                    const auto& shelve = service.settings_.policy->configured.shelve;

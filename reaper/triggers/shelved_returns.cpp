@@ -30,6 +30,16 @@ bool waits(const ServerRecord& record) {
     return record.server.task_state.empty() && (record.server.host.empty() || on_its_host(record));
 }
 
+FailureNotice return_of(const Server& server, TimePoint now) {
+    FailureNotice notice;
+    notice.event = FailureEvent::unshelve_server;
+    notice.request_id = RequestId{"return/" + server.id.str()};
+    notice.server = notice.spec_server = server.id;
+    notice.project = server.project;
+    notice.sent_at = now;
+    return notice;
+}
+
 /// After its first eviction it need not wait.
 Duration rest_after(int evictions) {
     if (evictions < 2) return {};
@@ -206,12 +216,7 @@ std::vector<const ServerRecord*> ShelvedReturns::in_order(
 }
 
 ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
-    FailureNotice notice;
-    notice.event = FailureEvent::unshelve_server;
-    notice.request_id = RequestId{"return/" + record.server.id.str()};
-    notice.server = notice.spec_server = record.server.id;
-    notice.project = record.server.project;
-    notice.sent_at = dependencies_.cloud.clock.now();
+    FailureNotice notice = return_of(record.server, dependencies_.cloud.clock.now());
     Shelved& known = known_[record.server.id];
     known.retry_at = dependencies_.cloud.clock.steady() + first_pause;
     auto completed = co_await complete_request(dependencies_.cloud, std::move(notice), std::nullopt,
