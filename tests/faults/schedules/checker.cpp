@@ -325,8 +325,11 @@ void Checker::on_executed(Exchange& call) {
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
         if (events) return;  // its `res-type`, or when it ends
         if (gives_notice(call.request)) return;
-        if (plan_.with_shelving() && call.request.body.find("\"unshelve") != std::string::npos)
+        if (call.request.body.find("\"unshelve") != std::string::npos &&
+            (plan_.with_shelving() || plan_.trigger.unshelve_again)) {
+            if (!plan_.with_shelving()) ++tally_.asked_again;
             return;
+        }
         if (makes_provider(call.request) && plan_.sold) return;
         if (sets_inventories(call.request)) {
             judge_sold_room(call);

@@ -80,6 +80,7 @@ struct Tally {
     std::uint64_t notices_kept = 0;        ///< deletions whose notice was judged
     std::uint64_t shelved = 0;             ///< of the deletions, those that shelve a server
     std::uint64_t returned = 0;            ///< servers that the reaper brought back
+    std::uint64_t asked_again = 0;         ///< unshelvings whose room was freed
     std::uint64_t left_shelved = 0;        ///< that it shelved, and that still are at the end
     std::map<std::string, std::uint64_t> orders;  ///< schedules by fair shares or bids
     std::map<std::string, std::uint64_t> outcomes;

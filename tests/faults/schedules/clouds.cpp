@@ -187,6 +187,7 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     };
     draw(Kind::evacuation, 2);
     draw(Kind::unshelving, 2);
+    plan.trigger.unshelve_again = Chance{plan.seed ^ 0xa6a14U}.percent(50);
     draw(Kind::client_leaves, 1);
     draw(Kind::other_gateway, 1);
     if (!rng.percent(30)) return;

@@ -59,6 +59,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "servers that were shelved instead", tally.shelved);
     row(table, "... and brought back by the reaper", tally.returned);
     row(table, "... and still shelved at the end", tally.left_shelved);
+    row(table, "failed unshelvings that were asked again", tally.asked_again);
     row(table, "schedules with sold vCPUs", tally.with_sold_room);
     row(table, "rises of what is sold", tally.sold_rises);
     row(table, "falls of it", tally.sold_falls);
