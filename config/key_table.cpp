@@ -270,6 +270,9 @@ const Section trigger{
         {"unshelve_interval", Span{0ms, 24h}, "10s",
          "between two searches for unshelved servers that found no host; 0s: never",
          at<&Settings::trigger, &Trigger::unshelve_interval>()},
+        {"unshelve_again", Flag{}, "false",
+         "whether the reaper asks Nova to unshelve such a server once more, when its room is freed",
+         at<&Settings::trigger, &Trigger::unshelve_again>()},
     },
     true};
 

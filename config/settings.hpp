@@ -96,6 +96,7 @@ struct Trigger {
     /// Between two looks for servers whose unshelving found no host (Nova does not report it); 0:
     /// never.
     milliseconds unshelve_interval{10'000};
+    bool unshelve_again = false;  ///< Nova is asked once more when the room is freed
 };
 
 /// A named plugin with its parameters.

@@ -146,15 +146,19 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                      service.schedules_, [this] { return refresher.flowing(); },
                      [this](const RequestId& id) { return gateway.had_hosts(id); }, coordinator,
                      service.spawner(), service.stopping_}),
-      unshelve({service.ports_.cloud, service.settings_.trigger,
+      unshelve({service.ports_.cloud, service.ports_.journal, service.settings_.trigger,
                 [&service] { return service.scheduler_rules(); }, service.schedules_,
                 service.ports_.messages, [&service] { return service.broker_.consuming; },
                 [&service] {
                     return 2 * service.settings_.trigger.unshelve_interval +
                            service.settings_.cull.deadline;
                 },
-                [this](const ServerId& server) { return returns.asked_for(server); }, coordinator,
-                service.stopping_}),
+                [this](const ServerId& server) { return returns.asked_for(server); },
+                [&service, this] {
+                    return service.ports_.messages.serving() != 0 && service.journal_is_ours() &&
+                           !safeguards.paused_reason() && !service.stopping_;
+                },
+                coordinator, service.stopping_}),
       returns({service.ports_.cloud, service.ports_.journal,
                [&service] {
                    const auto& shelve = service.settings_.policy->configured.shelve;
@@ -174,10 +178,15 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                    const Ledger& ledger = service.rooms_.ledger();
                    const auto there = slots_there(request, cache.index(), ledger, &rules);
                    Amount free = 0;
-                   for (const HostSlots& host : there) free += host.at_once;
-                   return free >= request.slots &&
-                          stays_below_marks(*service.settings_.policy, request, there,
-                                            cache.hosts(), ledger);
+                   std::set<HostId> hosts;
+                   for (const HostSlots& host : there) {
+                       free += host.at_once;
+                       if (host.at_once > 0) hosts.insert(host.host);
+                   }
+                   const bool fits = free >= request.slots &&
+                                     stays_below_marks(*service.settings_.policy, request, there,
+                                                       cache.hosts(), ledger);
+                   return fits ? hosts : std::set<HostId>{};
                }}),
       images({service.ports_.cloud, service.ports_.journal,
               [&service, this] {

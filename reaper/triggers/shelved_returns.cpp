@@ -7,6 +7,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
+#include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper {
 namespace {
@@ -27,6 +28,16 @@ bool on_its_host(const ServerRecord& record) {
 
 bool waits(const ServerRecord& record) {
     return record.server.task_state.empty() && (record.server.host.empty() || on_its_host(record));
+}
+
+FailureNotice return_of(const Server& server, TimePoint now) {
+    FailureNotice notice;
+    notice.event = FailureEvent::unshelve_server;
+    notice.request_id = RequestId{"return/" + server.id.str()};
+    notice.server = notice.spec_server = server.id;
+    notice.project = server.project;
+    notice.sent_at = now;
+    return notice;
 }
 
 /// After its first eviction it need not wait.
@@ -54,6 +65,7 @@ ResultTask<void> ShelvedReturns::look() {
     std::set<std::string> shelved{"SHELVED", "SHELVED_OFFLOADED"};
     auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(shelved), std::nullopt);
     if (!listed) co_return listed.error();
+    learn_shapes(*listed);
     auto learned = co_await learn(*listed);
     if (!learned) co_return learned.error();
     int begun = 0;
@@ -70,11 +82,42 @@ ResultTask<void> ShelvedReturns::look() {
     co_return Result<void>{};
 }
 
-/// Which of them a reaper shelved; of those that left the list, nothing.
+/// Those that left the list came back; those that wait again found no host.
+void ShelvedReturns::learn_shapes(const std::vector<ServerRecord>& listed) {
+    std::map<ServerId, const ServerRecord*> there;
+    for (const ServerRecord& record : listed) there.emplace(record.server.id, &record);
+    std::set<std::string> failed, tried;
+    for (auto known = known_.begin(); known != known_.end();) {
+        const auto at = there.find(known->first);
+        Shelved& server = known->second;
+        if (at == there.end()) {
+            if (server.asked) shapes_.erase(server.shape);
+            known = known_.erase(known);
+            continue;
+        }
+        tried.insert(server.shape);
+        if (server.asked && waits(*at->second)) {
+            server.asked = false;
+            failed.insert(server.shape);
+        }
+        ++known;
+    }
+    std::erase_if(shapes_, [&](const auto& shape) { return !tried.contains(shape.first); });
+    for (const std::string& each : failed) {
+        Shape& shape = shapes_[each];
+        shape.pause = std::clamp(2 * shape.pause, first_pause, longest_pause);
+        shape.retry_at = dependencies_.cloud.clock.steady() + shape.pause;
+    }
+}
+
+bool ShelvedReturns::may_try(const std::string& shape, const std::set<HostId>& hosts) const {
+    const auto known = shapes_.find(shape);
+    return known == shapes_.end() || known->second.retry_at <= dependencies_.cloud.clock.steady() ||
+           !std::ranges::includes(known->second.hosts, hosts);
+}
+
+/// Which of them a reaper shelved.
 ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) {
-    std::set<ServerId> there;
-    for (const ServerRecord& record : listed) there.insert(record.server.id);
-    std::erase_if(known_, [&](const auto& known) { return !there.contains(known.first); });
     const Duration now = dependencies_.cloud.clock.steady();
     int asked = 0;
     for (const ServerRecord& record : listed) {
@@ -101,10 +144,14 @@ ResultTask<std::optional<ShelvedReturns::Shelving>> ShelvedReturns::shelved_by_u
     auto victims = co_await dependencies_.journal.find_victims(std::move(query));
     if (!victims) co_return victims.error();
     std::erase_if(*victims, [&](const VictimEntry& each) { return each.server != server; });
-    if (victims->empty()) co_return none;
+    if (victims->empty()) {
+        const auto chosen = co_await dependencies_.journal.chosen(server.str(), 1);
+        if (!chosen) co_return chosen.error();
+        if (chosen->empty()) co_return none;
+    }
     const auto user = co_await dependencies_.cloud.identity.own_user();
     if (!user) co_return user.error();
-    const auto actions = co_await dependencies_.cloud.compute.actions(std::move(server));
+    const auto actions = co_await dependencies_.cloud.compute.actions(server);
     if (!actions) co_return actions.error();
     const auto at = shelved_by(*user, *actions);
     if (!at) co_return none;
@@ -115,8 +162,28 @@ ResultTask<std::optional<ShelvedReturns::Shelving>> ShelvedReturns::shelved_by_u
         ours = ours || std::chrono::abs(before) <= same_shelving;
         if (before <= rest_counts) ++lately;
     }
-    if (!ours) co_return none;
+    if (!ours) {
+        const auto late = co_await was_sent(std::move(server), *at);
+        if (!late) co_return late.error();
+        if (!*late) co_return none;
+    }
     co_return Shelving{*at, *at + rest_after(lately)};
+}
+
+/// Nova may hear a call after it was given up, and its victim skipped.
+ResultTask<bool> ShelvedReturns::was_sent(ServerId server, TimePoint at) {
+    const auto chosen = co_await dependencies_.journal.chosen(server.str(), evictions_at_most);
+    if (!chosen) co_return chosen.error();
+    for (const ChosenServer& each : *chosen) {
+        const auto record = co_await dependencies_.journal.record(each.request);
+        if (!record) co_return record.error();
+        if (!*record) continue;
+        for (const StepEntry& sent : (*record)->steps)
+            if (sent.server == server && sent.step == Step::shelve_sent &&
+                std::chrono::abs(at - sent.at) <= same_shelving)
+                co_return true;
+    }
+    co_return false;
 }
 
 bool ShelvedReturns::asked_for(const ServerId& server) const {
@@ -149,12 +216,7 @@ std::vector<const ServerRecord*> ShelvedReturns::in_order(
 }
 
 ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
-    FailureNotice notice;
-    notice.event = FailureEvent::unshelve_server;
-    notice.request_id = RequestId{"return/" + record.server.id.str()};
-    notice.server = notice.spec_server = record.server.id;
-    notice.project = record.server.project;
-    notice.sent_at = dependencies_.cloud.clock.now();
+    FailureNotice notice = return_of(record.server, dependencies_.cloud.clock.now());
     Shelved& known = known_[record.server.id];
     known.retry_at = dependencies_.cloud.clock.steady() + first_pause;
     auto completed = co_await complete_request(dependencies_.cloud, std::move(notice), std::nullopt,
@@ -164,7 +226,10 @@ ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
     if (request == nullptr) co_return false;
     // Those of this look may take it.
     request->slots = 1 + begun;
-    if (!on_its_host(record) && !dependencies_.fits(*request)) co_return false;
+    const std::set<HostId> hosts = dependencies_.hosts_for(*request);
+    const bool elsewhere = !on_its_host(record);
+    std::string shape = record.server.project.str() + ' ' + request_shape(*request);
+    if (elsewhere && (hosts.empty() || !may_try(shape, hosts))) co_return false;
     // It may have come back and have been shelved again while no look listed it.
     const auto last = co_await shelved_by_us(record.server.id);
     if (!last) co_return last.error();
@@ -175,6 +240,13 @@ ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
     if (!dependencies_.may_act()) co_return false;
     known.pause = std::clamp(2 * known.pause, first_pause, longest_pause);
     known.retry_at = dependencies_.cloud.clock.steady() + known.pause;
+    if (elsewhere) {
+        Shape& of_shape = shapes_[shape];
+        of_shape.hosts = hosts;
+        of_shape.retry_at = dependencies_.cloud.clock.steady() + of_shape.pause;
+        known.shape = std::move(shape);
+        known.asked = true;
+    }
     co_return co_await unshelve(std::move(record), known.last->at);
 }
 

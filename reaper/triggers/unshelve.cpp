@@ -16,10 +16,71 @@ constexpr Duration overlap{60'000};
 /// Of one look; the others are the next look's.
 constexpr std::size_t max_at_once = 200;
 const std::set<std::string> off_their_hosts{"SHELVED_OFFLOADED"};
+const char* const asked_event = "unshelved-again";
+
+const ActionRecord* newest(const std::vector<ActionRecord>& actions) {
+    const auto last = std::ranges::max_element(actions, {}, &ActionRecord::started);
+    return last == actions.end() ? nullptr : &*last;
+}
 
 }  // namespace
 
+/// Those of the requests that ended since the last look.
+Task<void> UnshelveTrigger::ask_again() {
+    const auto freed = std::exchange(freed_, {});
+    for (const Freed& each : freed) {
+        if (!dependencies_.settings.unshelve_again || !dependencies_.may_act()) co_return;
+        Freed next = each;
+        const auto asked = co_await ask_again(std::move(next));
+        if (!asked)
+            log_about({.request = each.request.str(), .server = each.server.str()},
+                      spdlog::level::warn, "{}: server {} is not unshelved again: {}",
+                      printable(each.request.str()), printable(each.server.str()),
+                      asked.error().what);
+    }
+}
+
+/// Once for each request, also after a restart.
+ResultTask<void> UnshelveTrigger::ask_again(Freed freed) {
+    const auto actions = co_await dependencies_.cloud.compute.actions(freed.server);
+    if (!actions) co_return actions.error();
+    const ActionRecord* const last = newest(*actions);
+    if (last == nullptr || last->request != freed.request) co_return Result<void>{};
+    const std::string said = printable(freed.request.str()) + ": ";
+    JournalQuery query;
+    query.kind = asked_event;
+    query.since = freed.failed_at;
+    query.limit = static_cast<int>(max_at_once);
+    const auto told = co_await dependencies_.journal.find_events(std::move(query));
+    if (!told) co_return told.error();
+    for (const JournalEvent& each : *told)
+        if (each.reason.starts_with(said)) co_return Result<void>{};
+    JournalEvent event{asked_event,
+                       said + "Nova is asked again to unshelve server " +
+                           printable(freed.server.str()) + ", as its room is freed",
+                       dependencies_.cloud.clock.now()};
+    log_about({.request = freed.request.str(), .server = freed.server.str()}, spdlog::level::info,
+              "{}", event.reason);
+    const auto noted = co_await dependencies_.journal.note_event(std::move(event));
+    if (!noted) co_return noted.error();
+    if (!dependencies_.may_act()) co_return Result<void>{};
+    const auto asked = co_await dependencies_.cloud.compute.unshelve_server(freed.server);
+    if (!asked) co_return asked.error();
+    co_return Result<void>{};
+}
+
+/// Then its owner does not wait for it. An operator may work as our user, and is served only where
+/// nothing is asked again.
+ResultTask<bool> UnshelveTrigger::asked_by_us(const ServerId& server, const ActionRecord& action) {
+    if (dependencies_.is_return(server)) co_return true;
+    if (!dependencies_.settings.unshelve_again) co_return false;
+    const auto user = co_await dependencies_.cloud.identity.own_user();
+    if (!user) co_return user.error();
+    co_return !user->empty() && action.user == *user;
+}
+
 ResultTask<void> UnshelveTrigger::check() {
+    co_await ask_again();
     const TimePoint now = dependencies_.cloud.clock.now();
     const Duration max_age = dependencies_.settings.max_age;
     const std::uint64_t serving = dependencies_.messages.serving();
@@ -61,17 +122,17 @@ ResultTask<void> UnshelveTrigger::check() {
 ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
     auto actions = co_await dependencies_.cloud.compute.actions(record.server.id);
     if (!actions) co_return actions.error();
-    const auto last = std::max_element(
-        actions->begin(), actions->end(),
-        [](const ActionRecord& a, const ActionRecord& b) { return a.started < b.started; });
+    const ActionRecord* const last = newest(*actions);
     const TimePoint now = dependencies_.cloud.clock.now();
-    if (last == actions->end() || last->name != "unshelve" || !last->failed ||
+    if (last == nullptr || last->name != "unshelve" || !last->failed ||
         now - last->started > dependencies_.settings.max_age)
         co_return Result<void>{};
-    if (dependencies_.is_return(record.server.id)) co_return Result<void>{};
     const Schedule* const search = dependencies_.schedules.find(last->request, record.server.id);
     if (search != nullptr && search->ended) co_return Result<void>{};
     if (submitted_.contains(last->request)) co_return Result<void>{};
+    const auto ours = co_await asked_by_us(record.server.id, *last);
+    if (!ours) co_return ours.error();
+    if (*ours) co_return Result<void>{};
     ServerId server = record.server.id;
     RequestId request = last->request;
     // Only there Nova says why it failed.
@@ -129,6 +190,10 @@ void UnshelveTrigger::submit(const ServerRecord& record, const ActionRecord& act
     triggered.event_type = "unshelve";
     triggered.maybe_served = maybe_served;
     triggered.lease = std::move(lease);
+    triggered.done = [this, freed = Freed{record.server.id, action.request, action.started}](
+                         const Outcome& outcome) {
+        if (outcome.kind == OutcomeKind::freed) freed_.push_back(freed);
+    };
     triggered.complete = [this, notice = std::move(notice)] {
         std::optional<Schedule> search;
         if (const Schedule* const known =

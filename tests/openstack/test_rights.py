@@ -90,7 +90,16 @@ def test_the_least_rights_are_enough_and_each_is_used(cloud: LabCloud, install, 
 def recorded_rights() -> set[str]:
     """Glance keeps no record here; a private image of another project stands for it. The features that
     this lab does not use have scenarios of their own: test_with_the_least_rights, where the feature is tested."""
-    elsewhere = ("gateway", "admin", "reservations", "oversubscription", "setup-oversubscription", "notice", "shelve")
+    elsewhere = (
+        "gateway",
+        "admin",
+        "reservations",
+        "oversubscription",
+        "setup-oversubscription",
+        "notice",
+        "shelve",
+        "unshelve-again",
+    )
     here = rules_here()
     return {
         rule

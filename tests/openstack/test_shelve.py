@@ -2,11 +2,12 @@
 
 import pytest
 from cloud import Cloud, Server, eventually
+from fleet import assert_freed, fill
 from lab_cloud import LabCloud
 from lablib import catalog
 from reaper_process import Reaper
 from test_notice import one_spot
-from test_rights import listed_rights, role_with_the_least_rights, used_rights
+from test_rights import FULL, HALF_SPOT, listed_rights, role_with_the_least_rights, used_rights
 
 
 def with_shelving(reaper: Reaper) -> Reaper:
@@ -72,3 +73,33 @@ def test_with_the_least_rights(cloud: LabCloud, install) -> None:
         victim = goes_and_comes_back(cloud, reaper)
         its_image_goes_with_it(cloud, reaper, victim)
         assert rights <= used_rights(cloud, mark)
+
+
+def asks_again(cloud: Cloud, reaper: Reaper) -> None:
+    """The owner of a shelved server asks once."""
+    one, two, three = cloud.hosts
+    [server] = cloud.boot("medium", "regular", one)
+    cloud.shelve(server)
+    fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
+    reaper.config["trigger"] |= {"unshelve_interval": "1s", "unshelve_again": True}
+    reaper.start()
+    mark = cloud.mark()
+    request = cloud.unshelve_without_waiting(server)
+    assert reaper.wait_outcome(request)["kind"] == "freed"
+    cloud.wait_for([server], "ACTIVE")
+    assert cloud.look(server).host == one
+    assert_freed(fleet, mark, 1, among=fleet.spot(one))
+    assert f"{request}: Nova is asked again" in reaper.command("history", "events").stdout
+
+
+@pytest.mark.sim_only
+def test_a_failed_unshelving_is_asked_again(cloud: Cloud, install) -> None:
+    asks_again(cloud, install())
+
+
+@pytest.mark.lab_only
+def test_a_failed_unshelving_is_asked_again_with_the_least_rights(cloud: LabCloud, install) -> None:
+    with role_with_the_least_rights(cloud, features="look,delete,labels,held-room,unshelve-again"):
+        mark = cloud.mark()
+        asks_again(cloud, install(user="least"))
+        assert "os_compute_api:os-shelve:unshelve" in used_rights(cloud, mark)

@@ -1,5 +1,6 @@
 """What people do on the page."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -244,6 +245,24 @@ def test_pause_and_resume(browser: Browser, world: World) -> None:
     browser.find("#ask-go").click()
     browser.wait("it goes on", lambda: not browser.find("#stopped").is_displayed())
     assert not world.reaper.pause_file.exists()
+
+
+def test_the_breaker_and_an_outage_of_the_cloud_fill_the_head(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    why = "4 slots in a row went unused"
+    by_breaker = world.reaper.pause_file.with_name(world.reaper.pause_file.name + "-by-breaker")
+    by_breaker.write_text(json.dumps({"by": "its circuit breaker", "reason": why}))
+    browser.wait_text("#stopped", why)
+    assert "circuit breaker open" in browser.text("#chips")
+    browser.find("#resume").click()
+    browser.wait_text("#ask-text", why)
+    browser.find("#ask-go").click()
+    browser.wait("it goes on", lambda: not browser.find("#stopped").is_displayed())
+    assert not by_breaker.exists()
+    with world.nova_is_down():
+        browser.wait_text("#stopped", "nova has not answered since")
+        assert browser.find("#stopped").is_displayed()
+    browser.wait("all is well again", lambda: not browser.find("#stopped").is_displayed())
 
 
 def test_a_token_is_asked_for_and_kept_in_memory_only(browser: Browser, world: World) -> None:

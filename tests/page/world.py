@@ -5,12 +5,13 @@ import socket
 import threading
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator
 
 import yaml
 
-from box import DIRECT, Broker, Cloudsim, NovaUser
+from box import DIRECT, Broker, Cloudsim, NovaUser, call
 from cloud import PATIENCE, eventually
 from cloudsim_story import BoxCloud
 from reaper_process import Reaper
@@ -142,6 +143,15 @@ class World:
                 return [json.loads(line) for line in answer]
         except urllib.error.HTTPError as error:
             return [json.loads(error.read())]
+
+    @contextmanager
+    def nova_is_down(self) -> Iterator[None]:
+        faults = f"{self.cloudsim.ready['admin_url']}/faults"
+        call("POST", faults, {"pattern": "/compute/*", "drop": True})
+        try:
+            yield
+        finally:
+            call("DELETE", faults)
 
     def ask_nova(self, name: str, count: int = 1) -> str:
         """Servers for which there is no room: the request's id."""

@@ -177,6 +177,7 @@ std::set<std::string> features_of(const config::Settings& settings, bool holds_r
     if (settings.labels.servers != "none") features.insert("labels");
     if (!NoticeRules{settings.policy.notice}.none()) features.insert("notice");
     if (!ShelveRules{settings.policy.shelve}.none()) features.insert("shelve");
+    if (settings.trigger.unshelve_again) features.insert("unshelve-again");
     if (holds_room) features.insert("held-room");
     if (!settings.gateway.listen.empty()) features.insert("gateway");
     if (settings.reservations.enabled) features.insert("reservations");

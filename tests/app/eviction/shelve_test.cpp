@@ -331,6 +331,32 @@ TEST_F(ReturnTest, OneWhoseShelvingACrashCutShortComesBack) {
     EXPECT_FALSE(journal.has_step(shelved(), Step::skipped));
 }
 
+/// The call waits in Nova, and its answer is lost.
+TEST_F(ReturnTest, OneThatNovaShelvesAfterItsPlanWasStoppedComesBack) {
+    with_events = true;
+    full_host();
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("SHELVE ")) return std::nullopt;
+        cloud.remove(uuid_of("requester-1"));
+        return Error{Errc::timeout, "no answer within 5s"};
+    };
+    ask();
+    EXPECT_NE(outcome(), OutcomeKind::freed);
+    ASSERT_TRUE(journal.has_step(shelved(), Step::skipped));
+    auto& late = cloud.server_at(shelved());
+    late.record.server.status = "SHELVED_OFFLOADED";
+    late.record.server.host = "";
+    late.record.flavor = flavor_of(2);
+    late.resources = {};
+    ActionRecord heard;
+    heard.name = "shelve";
+    heard.user = cloud.own_user_id;
+    heard.started = clock.now();
+    cloud.histories[ServerId{shelved()}] = {heard};
+    pass(minutes{30});
+    EXPECT_THAT(returned(), ElementsAre(shelved()));
+}
+
 class RefusedOffload : public ReturnTest, public testing::WithParamInterface<Errc> {};
 
 /// Meanwhile the requester leaves.
@@ -597,6 +623,31 @@ TEST_F(ReturnTest, OneThatFindsNoHostIsTriedLessAndLess) {
     pass(minutes{100});
     EXPECT_GE(returned().size(), 5U);
     EXPECT_LE(returned().size(), 7U);
+}
+
+/// As where the cache shows room that Nova does not give.
+TEST_F(ReturnTest, OfServersThatAreAlikeAFewAreTriedUntilOneFindsAHost) {
+    with_events = true;
+    cloud.add_host("host2", small);
+    cloud.add_server("regular", "host2", "regular", small);
+    room_for(20);
+    for (int i = 0; i < 20; ++i) has_shelved("a" + std::to_string(i), cloud.own_user_id, "spot");
+    cloud.shelving.no_host = true;
+    start();
+    pass(minutes{10});
+    const auto tried = returned().size();
+    EXPECT_LE(tried, 12U) << "those of the first look, and two";
+    cloud.shelving.no_host = false;
+    has_shelved("b1", cloud.own_user_id, "other");
+    pass(minutes{2});
+    EXPECT_EQ(status_of("b1"), "ACTIVE") << "of another project";
+    EXPECT_EQ(returned().size(), tried + 1);
+    cloud.remove("regular");
+    events->tell(ServerGone{ServerId{"regular"}, "host2", clock.now()});
+    pass(minutes{2});
+    EXPECT_GT(returned().size(), tried + 1) << "there is room on another host";
+    pass(minutes{20});
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(status_of("a" + std::to_string(i)), "ACTIVE");
 }
 
 TEST_F(ReturnTest, NoneComesBackDuringAPauseOrWhereThatIsOff) {

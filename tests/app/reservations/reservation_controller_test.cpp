@@ -1,5 +1,6 @@
 // Reservations as the controller keeps them in Placement.
 #include "app/reservation_house.hpp"
+#include "strategies/seeded_rng.hpp"
 
 namespace reaper::test::reservation_controller_test {
 namespace {
@@ -438,6 +439,37 @@ TEST_F(FairLoansTest, ASmallerOrEqualShareDoesNotWait) {
     shares->at(ProjectId{"little"}) = 500'000;
     EXPECT_FALSE(lend("little", 20));
     EXPECT_TRUE(lend("much", 4));
+}
+
+/// Three projects come again and again for the same room, in any order. What each borrows counts.
+TEST_F(FairLoansTest, NoProjectThatComesAgainIsStarved) {
+    constexpr std::size_t rounds = 12;
+    const std::vector<std::string> projects{"much", "little", "third"};
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        SeededRng rng{seed};
+        shares = std::map<ProjectId, Amount>{};
+        std::map<std::string, int> loans;
+        for (std::size_t round = 0; round < rounds; ++round) {
+            for (const auto& each : projects) ASSERT_FALSE(lend(each, 4));
+            ASSERT_EQ(give({unreserving("web", 4)}), std::nullopt) << why;
+            ASSERT_EQ(give({lending(reserving("eng", 4))}), std::nullopt) << why;
+            const auto first = rng.below(projects.size());
+            std::string borrower;
+            for (std::size_t i = 0; i < projects.size(); ++i)
+                if (const auto& each = projects[(first + i) % projects.size()]; lend(each, 4)) {
+                    EXPECT_EQ(std::exchange(borrower, each), "") << "there is room for one";
+                    ++loans[each];
+                    (*shares)[ProjectId{each}] += 250'000;
+                }
+            ASSERT_NE(borrower, "") << "seed " << seed << ", round " << round;
+            rooms.ended(RequestId{"req-" + borrower}, false, clock.now(), {});
+            step(12);
+            ASSERT_EQ(give({unreserving("eng", 4)}), std::nullopt) << why;
+            ASSERT_EQ(give({reserving("web", 4)}), std::nullopt) << why;
+        }
+        for (const auto& each : projects)
+            EXPECT_EQ(loans[each], static_cast<int>(rounds / projects.size())) << each;
+    }
 }
 
 TEST_F(FairLoansTest, WithoutSharesTheFirstToAskBorrows) {

@@ -221,6 +221,81 @@ TEST_F(UnshelveTest, AnOldFailureIsLeftAlone) {
     EXPECT_TRUE(journal.records.empty());
 }
 
+class AskedAgainTest : public UnshelveTest {
+protected:
+    AskedAgainTest() {
+        settings.trigger.unshelve_again = true;
+        full_host();
+        id = shelved();
+        cloud.histories[id] = {action("unshelve", true, "req-u")};
+    }
+    std::size_t asked() const { return cloud.count("UNSHELVE"); }
+
+    ServerId id;
+};
+
+TEST_F(AskedAgainTest, AServerWhoseRoomIsFreedIsUnshelved) {
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    EXPECT_EQ(asked(), 0U);
+    run_until([&] { return asked() == 1; });
+    EXPECT_EQ(cloud.server_at(id.str()).record.server.status, "ACTIVE");
+    EXPECT_EQ(journal.noted_marks.back().kind, "unshelved-again");
+    EXPECT_EQ(journal.noted_marks.back().reason.find("req-u: "), 0U);
+    messages->reconnect();
+    pass(std::chrono::minutes{5});
+    EXPECT_EQ(asked(), 1U);
+}
+
+TEST_F(AskedAgainTest, IfNovaFailsAgainNoMoreRoomIsFreed) {
+    cloud.shelving.no_host = true;
+    start();
+    run_until([&] { return asked() == 1; });
+    pass(Duration{1'000});
+    ASSERT_EQ(cloud.histories[id].size(), 2U);
+    for (ActionRecord& each : cloud.histories[id]) each.failed = true;
+    pass(std::chrono::minutes{9});
+    EXPECT_EQ(asked(), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(AskedAgainTest, AfterARestartItIsNotAskedTwice) {
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("UNSHELVE")) return std::nullopt;
+        return Error{Errc::timeout, "no answer"};
+    };
+    start();
+    run_until([&] { return asked() == 1; });
+    crash();
+    start();
+    run_until([&] { return !journal.notes.empty(); });
+    pass(std::chrono::minutes{5});
+    EXPECT_EQ(asked(), 1U);
+}
+
+TEST_F(AskedAgainTest, OneThatItsOwnerAsksForMeanwhileIsLeftAlone) {
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    clock.advance(Duration{1'000});
+    auto& history = cloud.histories[id];
+    history.insert(history.begin(), action("unshelve", false, "req-v"));
+    pass(std::chrono::minutes{5});
+    EXPECT_EQ(asked(), 0U);
+}
+
+TEST_F(AskedAgainTest, NoneIsAskedForDuringAPauseOrByDefault) {
+    start();
+    EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
+    pause.why = "paused by alice";
+    pass(std::chrono::minutes{5});
+    crash();
+    pause.why.reset();
+    settings.trigger.unshelve_again = false;
+    start();
+    pass(std::chrono::minutes{5});
+    EXPECT_EQ(asked(), 0U);
+}
+
 TEST_F(UnshelveTest, WithoutAnIntervalNothingIsLookedFor) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};

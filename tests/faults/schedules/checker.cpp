@@ -325,8 +325,11 @@ void Checker::on_executed(Exchange& call) {
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
         if (events) return;  // its `res-type`, or when it ends
         if (gives_notice(call.request)) return;
-        if (plan_.with_shelving() && call.request.body.find("\"unshelve") != std::string::npos)
+        if (call.request.body.find("\"unshelve") != std::string::npos &&
+            (plan_.with_shelving() || plan_.trigger.unshelve_again)) {
+            if (!plan_.with_shelving()) ++tally_.asked_again;
             return;
+        }
         if (makes_provider(call.request) && plan_.sold) return;
         if (sets_inventories(call.request)) {
             judge_sold_room(call);
@@ -429,6 +432,7 @@ void Checker::on_answer(const Exchange& call) {
 }
 
 void Checker::on_server(const ServerEvent& event) {
+    if (event.name == "unshelve.end" && event.by->user_name == "reaper") ++tally_.returned;
     if (event.name != "delete.end" && event.name != "soft_delete.end") return;
     if (event.by->user_name != "reaper" || accepted_.contains(event.server.id)) return;
     blame("rule-1",
@@ -455,6 +459,7 @@ void Checker::at_the_end(const Broker& broker) {
     judge_holds_left();
     judge_keeps_left();
     judge_notices_left();
+    judge_shelved_left();
     judge_reservations_left();
     for (const std::string& wrong : wrong_sold_room()) blame("sold-room", wrong);
     if (awaits_freed_room()) blame("freed-room", "the use of a cull's room is not in the journal");

@@ -79,6 +79,10 @@ struct Tally {
     std::uint64_t constrained = 0;         ///< of these, for requests that some hosts refuse
     std::uint64_t notices_kept = 0;        ///< deletions whose notice was judged
     std::uint64_t shelved = 0;             ///< of the deletions, those that shelve a server
+    std::uint64_t returned = 0;            ///< servers that the reaper brought back
+    std::uint64_t asked_again = 0;         ///< unshelvings whose room was freed
+    std::uint64_t left_shelved = 0;        ///< that it shelved, and that still are at the end
+    std::map<std::string, std::uint64_t> orders;  ///< schedules by fair shares or bids
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -132,6 +136,8 @@ public:
     bool awaits_reservations() const;
     /// More is published than the use of the hosts allows.
     bool awaits_sold_room() const;
+    /// A server that a reaper shelved is still on its way off its host, or back.
+    bool awaits_shelved() const;
     bool keeps_room() const { return !escrow().empty(); }
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
@@ -304,6 +310,9 @@ private:
     void judge_departure(const Basis& basis, const cloudsim::Server& server);
     void judge_notice(const Basis& basis, const cloudsim::Server& server);
     void judge_notices_left();
+    // judge_shelved.cpp
+    std::vector<const cloudsim::Server*> shelved_by_reapers() const;
+    void judge_shelved_left();
     // judge_breakers.cpp
     /// Something that is left alone after so many culls that went unused, for longer each time.
     struct Trip {

@@ -8,6 +8,7 @@ namespace reaper::faults {
 
 using cloudsim::RevocableBy;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 namespace {
 
@@ -149,6 +150,27 @@ void draw_tagging(SchedulePlan& plan) {
     }
 }
 
+void draw_fair_order(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0xfa12U};
+    if (plan.policy.strategy.name != "cost" || !rng.percent(35)) return;
+    using Texts = std::vector<std::string>;
+    Parameters& parameters = plan.policy.strategy.parameters;
+    const std::string first = rng.pick({"fair_share", "bid"});
+    parameters["objective"] = Texts{first, "lost_work + 60 victims", "waste"};
+    if (first == "fair_share")
+        parameters["weights"] = Texts{"spot=" + std::to_string(rng.between(1, 3))};
+    else
+        for (auto& [name, flavor] : plan.cloud.flavors)
+            flavor.extra_specs["reaper:bid"] = "0.0" + std::to_string(rng.between(0, 3));
+}
+
+std::string describe_objective(const SchedulePlan& plan) {
+    const auto& parameters = plan.policy.strategy.parameters;
+    const auto objective = parameters.find("objective");
+    if (objective == parameters.end()) return "";
+    return " of " + std::get<std::vector<std::string>>(objective->second).front();
+}
+
 void draw_gateway(SchedulePlan& plan, int percent) {
     Chance rng{plan.seed ^ 0x9a7e3a1U};
     if (!rng.percent(percent)) return;
@@ -165,6 +187,7 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     };
     draw(Kind::evacuation, 2);
     draw(Kind::unshelving, 2);
+    plan.trigger.unshelve_again = Chance{plan.seed ^ 0xa6a14U}.percent(50);
     draw(Kind::client_leaves, 1);
     draw(Kind::other_gateway, 1);
     if (!rng.percent(30)) return;

@@ -13,6 +13,9 @@ namespace reaper::faults {
 void draw_constraints(SchedulePlan& plan);
 /// The tagger `resource`, alone or with `project`. After the flavors are there.
 void draw_tagging(SchedulePlan& plan);
+/// Of the schedules with the strategy `cost` some go by fair shares, or by bids.
+void draw_fair_order(SchedulePlan& plan);
+std::string describe_objective(const SchedulePlan& plan);
 /// ", ..." of what was drawn; empty: nothing.
 std::string describe_cloud(const SchedulePlan& plan);
 

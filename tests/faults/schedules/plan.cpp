@@ -102,6 +102,7 @@ public:
         draw_takeovers();
         draw_constraints(plan_);
         draw_tagging(plan_);
+        draw_fair_order(plan_);
         std::stable_sort(plan_.items.begin(), plan_.items.end(),
                          [](const Item& a, const Item& b) { return a.at < b.at; });
         return std::move(plan_);
@@ -436,8 +437,8 @@ std::string describe_safeguards(const SchedulePlan& plan) {
 std::string describe(const SchedulePlan& plan) {
     std::string text =
         "seed " + std::to_string(plan.seed) + ": " + std::to_string(plan.cloud.hosts) +
-        " hosts, strategy " + plan.policy.strategy.name + ", alternatives " +
-        std::to_string(plan.policy.alternatives) +
+        " hosts, strategy " + plan.policy.strategy.name + describe_objective(plan) +
+        ", alternatives " + std::to_string(plan.policy.alternatives) +
         (plan.cache.events ? ", events" : ", no events") +
         (plan.cloud.state_changes ? "" : ", no updates") + (plan.dry_run ? ", dry run" : "") +
         (plan.soft_delete ? ", soft delete" : "") +

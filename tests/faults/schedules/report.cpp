@@ -57,6 +57,9 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     for (const auto& [race, number] : tally.lender_races) row(table, race, number);
     row(table, "deletions whose notice was judged", tally.notices_kept);
     row(table, "servers that were shelved instead", tally.shelved);
+    row(table, "... and brought back by the reaper", tally.returned);
+    row(table, "... and still shelved at the end", tally.left_shelved);
+    row(table, "failed unshelvings that were asked again", tally.asked_again);
     row(table, "schedules with sold vCPUs", tally.with_sold_room);
     row(table, "rises of what is sold", tally.sold_rises);
     row(table, "falls of it", tally.sold_falls);
@@ -65,6 +68,8 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "... for its load", tally.corrected_for_load);
     table += "requests with a way that found none, by excuse\n";
     for (const auto& [excuse, number] : tally.first_tries_excused) row(table, excuse, number);
+    table += "schedules by another order than the default\n";
+    for (const auto& [order, number] : tally.orders) row(table, order, number);
     table += "outcomes\n";
     for (const auto& [kind, number] : tally.outcomes) row(table, kind, number);
     table += "safeguards that refused\n";
@@ -101,6 +106,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "reserved room released for no request", of(tally, "reserved-room"));
     row(table, "notice not given, not kept or left", of(tally, "notice"));
     row(table, "deleted instead of shelved", of(tally, "shelve"));
+    row(table, "shelved, and lost or half", of(tally, "shelved-left"));
     row(table, "tenants that went for strangers", of(tally, "tenant-for-stranger"));
     row(table, "reservations that hold another amount", of(tally, "reservation-lost"));
     row(table, "vCPUs sold that are in use", of(tally, "sold-room"));

@@ -574,7 +574,7 @@ bool Schedule::settled() const {
         if (!record.outcome) return false;
     return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room() &&
            !checker_.awaits_end_of_keeping() && !checker_.awaits_reservations() &&
-           !checker_.awaits_sold_room();
+           !checker_.awaits_sold_room() && !checker_.awaits_shelved();
 }
 
 bool Schedule::advance() {
@@ -638,6 +638,8 @@ ScheduleResult Schedule::run() {
     if (plan_.by_class()) ++tally_.by_class;
     if (plan_.with_reservations()) ++tally_.with_reservations;
     if (plan_.sold) ++tally_.with_sold_room;
+    if (const auto order = describe_objective(plan_); !order.empty())
+        ++tally_.orders[order.substr(4)];
     return result;
 }
 
