@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <spdlog/sinks/null_sink.h>
@@ -118,8 +119,8 @@ void show_failures(const ChurnFigures& found, bool each) {
         std::printf("  victims, by the journal: %s %d\n", result.c_str(), count);
 }
 
-/// Where the time of one cull goes; the medians of the seeds.
-void show_latency(const std::string& mode, std::uint64_t first, std::uint64_t seeds) {
+/// Where the time of one cull goes; the medians of the seeds. Its part of Nova's own time.
+double show_latency(const std::string& mode, std::uint64_t first, std::uint64_t seeds) {
     std::vector<std::string> order;
     std::map<std::string, std::vector<Duration>> steps;
     std::vector<Duration> own_boots, own_deletions, totals;
@@ -141,16 +142,18 @@ void show_latency(const std::string& mode, std::uint64_t first, std::uint64_t se
         }
         totals.push_back(total);
     }
+    if (totals.size() < seeds) return std::numeric_limits<double>::infinity();
     const Duration own = median(own_boots) + median(own_deletions);
+    const double ratio = seconds_of(median(totals)) / seconds_of(own);
     std::printf(
         "%s: a cull of four: %.3f s (worst %.3f); Nova's own: boot %.3f s, deletions %.3f s; "
         "ratio %.3f\n",
         mode.c_str(), seconds_of(median(totals)), seconds_of(longest(totals)),
-        seconds_of(median(own_boots)), seconds_of(median(own_deletions)),
-        seconds_of(median(totals)) / seconds_of(own));
+        seconds_of(median(own_boots)), seconds_of(median(own_deletions)), ratio);
     for (const std::string& name : order)
         std::printf("  %-32s + %6.3f s (worst %.3f)\n", name.c_str(),
                     seconds_of(median(steps[name])), seconds_of(longest(steps[name])));
+    return ratio;
 }
 
 }  // namespace
@@ -166,6 +169,7 @@ int main(int argc, char** argv) {
     std::optional<int> list_ms, delete_ms, call_ms;
     bool latency = false, each = false;
     double least_first = 0, most_unused = 100;
+    double most_ratio = std::numeric_limits<double>::infinity();
     app.add_option("--mode", modes, "calm, lab, busy or slow; all but lab otherwise")
         ->check(CLI::IsMember({"calm", "lab", "busy", "slow"}));
     app.add_option("--seeds", seeds, "runs of each mode");
@@ -183,6 +187,7 @@ int main(int argc, char** argv) {
     app.add_flag("--each", each, "each request that was not served");
     app.add_option("--least-first", least_first, "percent of what is possible; else it fails");
     app.add_option("--most-unused", most_unused, "percent of the victims; else it fails");
+    app.add_option("--most-ratio", most_ratio, "of a cull to Nova's own time; else it fails");
     CLI11_PARSE(app, argc, argv);
     spdlog::set_default_logger(
         std::make_shared<spdlog::logger>("none", std::make_shared<spdlog::sinks::null_sink_st>()));
@@ -192,7 +197,7 @@ int main(int argc, char** argv) {
     if (!latency) show_head();
     for (const std::string& mode : modes) {
         if (latency) {
-            show_latency(mode, setup.seed, seeds);
+            met = show_latency(mode, setup.seed, seeds) <= most_ratio && met;
             continue;
         }
         setup.delays = delays_of(mode);
