@@ -73,7 +73,8 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
              ports.observer,
              ports.clock_ahead,
              ports.shared_journal,
-             std::move(ports.others_stand_by)},
+             std::move(ports.others_stand_by),
+             std::move(ports.tell_others)},
       on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;

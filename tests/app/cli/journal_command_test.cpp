@@ -25,7 +25,7 @@ protected:
         url = MariadbServer::shared().new_database().url();
         config =
             directory.write("reaper.yaml", "taggers: [{name: project}]\npause_file: " + pause_file +
-                                               "\njournal: {url: '" + url + "', timeout: 60s}\n");
+                                               "\njournal: {url: '" + url + "', timeout: 10s}\n");
     }
     ProgramResult run(std::vector<std::string> words) const {
         words.insert(words.begin(), {"--config", config});
@@ -111,7 +111,7 @@ TEST_F(JournalCommandTest, ADryRunPausesAllReapersOfTheDatabase) {
     const std::string in_earnest = config;
     const std::string dry = directory.write(
         "dry.yaml", "dry_run: true\ntaggers: [{name: project}]\npause_file: " + pause_file +
-                        "\njournal: {url: '" + url + "', timeout: 60s}\n");
+                        "\njournal: {url: '" + url + "', timeout: 10s}\n");
     const auto run_with = [&](const std::string& file, std::vector<std::string> words) {
         config = file;
         return run(std::move(words));
