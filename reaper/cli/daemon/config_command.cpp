@@ -178,8 +178,9 @@ std::string configuration_digest(const config::Settings& settings) {
 }
 
 std::string digests_of_sections(const config::Settings& settings) {
+    const json shared = shared_settings(settings);
     std::string all;
-    for (const auto& [name, section] : shared_settings(settings).items())
+    for (const auto& [name, section] : shared.items())
         all += (all.empty() ? "" : " ") + name + "=" + digest_of(section).substr(8);
     return all;
 }
