@@ -143,8 +143,15 @@ private:
         return ids;
     }
 
+    /// By its owner: what an operator deletes is not given back.
     void remove(const std::vector<Uuid>& ids) {
-        for (const Uuid& id : ids) stage_.remove("regular", id);
+        for (const Uuid& id : ids) {
+            const Server* const server = stage_.find(id);
+            if (server == nullptr) continue;
+            const bool hostile =
+                stage_.world().names.text(server->project) == stage_.project_id("regular2");
+            stage_.remove(hostile ? "regular2" : "regular", id);
+        }
     }
 
     void begin_attack() {
