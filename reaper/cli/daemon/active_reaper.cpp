@@ -127,7 +127,6 @@ nlohmann::json to_json(const Activity& activity) {
                 {"here", activity.here}};
     if (!activity.reapers) return told;
     for (const JournalReaper& each : activity.reapers->all) {
-        const ReaperState state = each.state.value_or(ReaperState{});
         told["reapers"].push_back({{"name", each.note.name},
                                    {"machine", each.note.machine},
                                    {"version", each.note.version},
@@ -137,9 +136,11 @@ nlohmann::json to_json(const Activity& activity) {
                                    {"gateway", each.note.gateway},
                                    {"configuration", each.note.configuration},
                                    {"cache_age_s", nullptr},
-                                   {"in_flight", state.in_flight}});
-        if (state.cache_age)
-            told["reapers"].back()["cache_age_s"] = state.cache_age->count() / 1000;
+                                   {"in_flight", nullptr}});
+        if (!each.state) continue;
+        nlohmann::json& last = told["reapers"].back();
+        last["in_flight"] = each.state->in_flight;
+        if (each.state->cache_age) last["cache_age_s"] = each.state->cache_age->count() / 1000;
     }
     return told;
 }
