@@ -7,6 +7,7 @@
 #include "app/cli/program.hpp"
 #include "app/cli/remote_daemon.hpp"
 #include "reaper/cli/channel/remote_switch.hpp"
+#include "reaper/cli/daemon/run_command.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/machine.hpp"
@@ -265,6 +266,22 @@ TEST(ActiveReaper, OfASharedJournalIsListedWithThoseThatStandBy) {
     EXPECT_THAT(text, HasSubstr(", has not read the cloud yet, requests in flight: 3, "
                                 "RabbitMQ does not deliver\nstandby: b "));
     EXPECT_THAT(text, HasSubstr(", cache of 7s; its configuration differs: cull, limits"));
+
+    activity.active = ActiveReaper{"ctl-1", "mysql://j"};
+    activity.reapers->all[1].state.reset();
+    const json told = to_json(activity)["reapers"];
+    EXPECT_EQ(told[0]["in_flight"], 3);
+    EXPECT_EQ(told[1]["in_flight"], json{}) << "it has not told yet";
+}
+
+TEST(SectionDigests, NameWhatSeveralReapersHaveInAnotherWay) {
+    const config::Settings one;
+    config::Settings other;
+    other.admin.owners = !one.admin.owners;  // of a machine
+    other.cull.poll_interval *= 2;
+    EXPECT_THAT(digests_of_sections(one), HasSubstr("cull="));
+    EXPECT_THAT(differing_sections(digests_of_sections(one), digests_of_sections(other)),
+                testing::ElementsAre("cull"));
 }
 
 /// A reload does not make it one, and the pause file is the same.
